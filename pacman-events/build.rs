@@ -2,6 +2,8 @@
 //!
 //! A bad row fails the build with `file:line: reason`.
 
+#[path = "build/aliases.rs"]
+mod aliases;
 #[path = "build/events.rs"]
 mod events;
 #[path = "build/models.rs"]
@@ -33,6 +35,8 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
     let events = events::read(data, &models)?;
     let presets = presets::read(data, &models, &events, &netburst)?;
 
+    let aliases = aliases::read(data, &models)?;
+
     let packed = events.pack();
     let write = |name: &str, bytes: &[u8]| {
         fs::write(out.join(name), bytes)
@@ -42,6 +46,7 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
     write("layout.rs", packed.layout.as_bytes());
     write("models.rs", models.to_rust(&packed.spans).as_bytes());
     write("netburst.rs", netburst.to_rust().as_bytes());
+    write("aliases.rs", aliases.to_rust().as_bytes());
     write("presets.rs", presets.to_rust(&models).as_bytes());
     Ok(())
 }

@@ -42,6 +42,7 @@
 //! less than a microsecond once the table is cached. An expression allocates one vector.
 #![forbid(unsafe_code)]
 
+mod alias;
 pub mod allocate;
 mod catalog;
 mod counter;
@@ -68,6 +69,7 @@ mod sysfs;
 mod unit_masks;
 mod user_table;
 
+pub use alias::all as aliases;
 pub use catalog::{CatalogEntry, EntryKind, catalog};
 pub use counter::CounterSet;
 pub use cpu::{AnyThread, CoreKind, CpuId, CpuModel, Family, PmuFacts};

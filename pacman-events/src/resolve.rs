@@ -11,7 +11,7 @@ use crate::resolve_error::ResolveError;
 use crate::resolve_error::ResolveErrorKind;
 use crate::sysfs::{SysfsPmu, X86_FORMATS};
 use crate::user_table::UserTable;
-use crate::{CpuModel, Family, db, names, nearest, raw, shown, unit_masks};
+use crate::{CpuModel, Family, alias, db, names, nearest, raw, shown, unit_masks};
 
 /// A name resolved on one model: one event, or an expression of several.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,8 +120,11 @@ impl<'a> Resolver<'a> {
 
     /// Resolves a name to an event or an expression.
     ///
+    /// A name that nothing else has may be an alias: an event of libpfm4, a preset of PAPI, or
+    /// LIKWID's spelling of an event. [`Resolved::name`] says what it stands for.
+    ///
     /// A name of a table or of a single-event preset needs no heap. An expression allocates
-    /// one vector; a raw code or perf-style event allocates a name.
+    /// one vector; a raw code, a perf-style event or an alias allocates a name.
     ///
     /// # Errors
     /// - [`ResolveErrorKind::Grammar`]: not a name, or a modifier that does not fit.
@@ -150,14 +153,36 @@ impl<'a> Resolver<'a> {
                     return Ok(single(encoding));
                 }
             }
+            if let Some(event) = alias::meaning(self.cpu, spelling.base) {
+                return self.aliased(asked, spelling, event);
+            }
             match name::peel(asked, spelling)? {
                 Some(rest) => spelling = rest,
                 None => {
+                    if let Some(event) = alias::with_underscores(self.cpu, spelling.base) {
+                        return self.aliased(asked, spelling, event);
+                    }
                     no_modifier_of_a_preset(asked, spelling.base)?;
                     return self.composed(spelling).map(single);
                 }
             }
         }
+    }
+
+    /// Resolves the name that an alias stands for, with the modifiers that follow the alias.
+    fn aliased(
+        &self,
+        asked: &str,
+        Spelling { base, .. }: Spelling<'_>,
+        event: &str,
+    ) -> Result<Resolved, ResolveError> {
+        let modifiers = &asked[base.len()..];
+        // In perf's style they follow the slash.
+        let modifiers = match event.ends_with('/') {
+            true => modifiers.trim_start_matches(':'),
+            false => modifiers,
+        };
+        self.resolve(&format!("{event}{modifiers}"))
     }
 
     fn preset(&self, preset: Preset, modifiers: Modifiers) -> Result<Resolved, ResolveError> {

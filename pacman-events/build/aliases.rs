@@ -1,0 +1,68 @@
+//! `aliases.tsv`: names of other tools, and the name that each stands for.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::models::Models;
+use crate::tsv::{self, Fault};
+
+pub(crate) struct Aliases(Vec<Alias>);
+
+struct Alias {
+    name: String,
+    event: String,
+    /// Models; all of them if empty.
+    models: Vec<usize>,
+}
+
+pub(crate) fn read(data: &Path, models: &Models) -> Result<Aliases, Fault> {
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for row in tsv::read(data, "aliases.tsv", &["name", "tables", "event"])? {
+        let name = row.required("name")?.to_owned();
+        let mut within = Vec::new();
+        for place in row.list("tables") {
+            let found = match place.as_str() {
+                "*" => (0..models.all.len()).collect(),
+                // Some groups have the name of their first table.
+                place => match models.all.iter().position(|model| model.table == place) {
+                    Some(table) => vec![table],
+                    None => models.within(place),
+                },
+            };
+            if found.is_empty() {
+                return Err(row.fault(format!("no table or group {place}")));
+            }
+            within.extend(found);
+        }
+        for &model in &within {
+            if !seen.insert((name.to_ascii_lowercase(), model)) {
+                let table = &models.all[model].table;
+                return Err(row.fault(format!("{name} stands for two events on {table}")));
+            }
+        }
+        if within.is_empty() {
+            return Err(row.fault("tables is empty"));
+        }
+        if within.len() == models.all.len() {
+            within.clear();
+        }
+        all.push(Alias { name, event: row.required("event")?.to_owned(), models: within });
+    }
+    all.sort_by_cached_key(|alias: &Alias| alias.name.to_ascii_lowercase());
+    Ok(Aliases(all))
+}
+
+impl Aliases {
+    /// The static of `alias.rs`, by name in lower case.
+    pub(crate) fn to_rust(&self) -> String {
+        let mut rust = String::from("pub(crate) static ALIASES: &[AliasRow] = &[\n");
+        for Alias { name, event, models } in &self.0 {
+            writeln!(rust, "AliasRow {{ name: {name:?}, event: {event:?}, models: &{models:?} }},")
+                .expect("writing to a string");
+        }
+        rust.push_str("];\n");
+        rust
+    }
+}

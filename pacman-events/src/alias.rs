@@ -1,0 +1,55 @@
+//! Names that users of other tools know: each stands for a name of this crate.
+//!
+//! Aliases are looked up after all other names failed, so none of them hides an event.
+
+use crate::{CpuModel, db};
+
+struct AliasRow {
+    name: &'static str,
+    event: &'static str,
+    /// Numbers of tables; all if empty.
+    models: &'static [u8],
+}
+
+impl AliasRow {
+    fn is_on(&self, cpu: CpuModel) -> bool {
+        self.models.is_empty() || self.models.iter().any(|model| usize::from(*model) == cpu.index())
+    }
+}
+
+mod packed {
+    use super::AliasRow;
+    include!(concat!(env!("OUT_DIR"), "/aliases.rs"));
+}
+
+/// The name that `name` stands for on this model by `aliases.tsv`.
+pub(crate) fn meaning(cpu: CpuModel, name: &str) -> Option<&'static str> {
+    let lower = |name: &'static str| name.bytes().map(|byte| byte.to_ascii_lowercase());
+    let asked = || name.bytes().map(|byte| byte.to_ascii_lowercase());
+    let first = packed::ALIASES.partition_point(|row| lower(row.name).lt(asked()));
+    let same = packed::ALIASES[first..].iter().take_while(|row| lower(row.name).eq(asked()));
+    same.into_iter().find(|row| row.is_on(cpu)).map(|row| row.event)
+}
+
+/// The only event whose name is this one with an underscore in place of each separator: the
+/// spelling of LIKWID.
+pub(crate) fn with_underscores(cpu: CpuModel, name: &str) -> Option<&'static str> {
+    let letter = |byte: u8| if byte == b'_' { b'.' } else { db::fold(byte) };
+    let same = |event: &db::Event| event.name().bytes().map(letter).eq(name.bytes().map(letter));
+    let mut events = db::events(cpu).filter(same);
+    let event = events.next()?;
+    events.next().is_none().then_some(event.name())
+}
+
+/// The aliases of a table: each name and the name that it stands for, as written in
+/// `data/aliases.tsv`. Events that differ from a name in separators alone have none.
+///
+/// ```
+/// use pacman_events::{CpuModel, aliases, resolve};
+/// let skl = CpuModel::named("skl").unwrap();
+/// assert!(aliases(skl).any(|alias| alias == ("PAPI_TOT_CYC", "CYCLES")));
+/// assert_eq!(resolve(skl, "UNHALTED_CORE_CYCLES").unwrap().name(), "CPU_CLK_UNHALTED.THREAD");
+/// ```
+pub fn all(cpu: CpuModel) -> impl Iterator<Item = (&'static str, &'static str)> {
+    packed::ALIASES.iter().filter(move |row| row.is_on(cpu)).map(|row| (row.name, row.event))
+}
