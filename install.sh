@@ -125,7 +125,7 @@ archive=$(built libpacman.a)
 # Libraries that a program needs beside the archive: those of Rust's standard library.
 private=$(: | "${RUSTC:-rustc}" --crate-type staticlib --print native-static-libs -o "$scratch/empty.a" - 2>&1 |
     sed -n 's/.*native-static-libs: //p')
-[ -n "$private" ] || fail "${RUSTC:-rustc} does not say which libraries a static library needs"
+[ -n "$private" ] || fail "${RUSTC:-rustc} does not say what libpacman.a needs; RUSTC can name another rustc"
 
 # Folders that an earlier installation made are still to be removed with this one.
 : >"$scratch/list"
