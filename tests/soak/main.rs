@@ -98,10 +98,7 @@ fn told(what: &str, count: u64, command: &mut Command) -> u64 {
         let words: Vec<&str> = line.split(' ').collect();
         let [word, first, second] = words[..] else { panic!("{line:?}") };
         let number = |word: &str| word.parse::<u64>().expect("a number");
-        said.insert(
-            word,
-            Footprint { kilobytes: number(first), descriptors: number(second) },
-        );
+        said.insert(word, Footprint { kilobytes: number(first), descriptors: number(second) });
     }
     is_flat(what, count, said["warm"], said["end"], started);
     said.get("ran").map_or(0, |ran| ran.kilobytes)
