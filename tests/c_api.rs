@@ -1,12 +1,12 @@
-//! The C API as C sees it: programs in C99 and C++11, linked both ways, the
-//! examples, and an installed tree.
+//! The C API as C sees it: programs in C99 and C++11, linked both ways, and the
+//! examples.
 //!
 //! The programs in `c/` check themselves and print what was not so.
 
 #[path = "c/cost.rs"]
 mod cost;
-#[path = "c/installation.rs"]
-mod installation;
+#[path = "c/declarations.rs"]
+mod declarations;
 #[path = "c/survival.rs"]
 mod survival;
 #[path = "c/toolchain.rs"]

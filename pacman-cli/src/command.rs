@@ -13,7 +13,7 @@ use crate::{
 /// Count, explain and use hardware performance counters of threads on SMT cores.
 #[derive(Debug, Parser)]
 #[command(name = "pacman-pmu", version, after_help = AFTER)]
-#[command(infer_subcommands = false, disable_help_subcommand = true)]
+#[command(infer_subcommands = false)]
 pub(crate) struct Cli {
     /// Run on a simulated machine: p4, nehalem, haswell, skylake, icelake, zen4, knl or alderlake
     #[arg(long, global = true, value_name = "NAME")]
@@ -85,7 +85,7 @@ Examples:
                                    the registers that count an event on a Pentium 4
   pacman-pmu plan --cpu p4 --thread INSTRUCTIONS --thread INSTRUCTIONS
                                    counters for the threads of one core
-  pacman-pmu doctor --help         the full help of one command
+  pacman-pmu help doctor           the full help of one command
   pacman-pmu --machine p4 doctor   the same on a simulated machine
 
 Exit status:

@@ -1,4 +1,4 @@
-//! The command `pacman-pmu` as a library, for the command and the fuzz targets only: no promise of
+//! The command `pacman-pmu` as a library, for its two programs and the fuzz targets only: no promise of
 //! compatibility.
 //!
 //! Every subcommand is a module with a structure of arguments and one function that writes to
@@ -39,7 +39,7 @@ use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use pacman_core::backend::perf::TRUST_DRIVER;
 use pacman_core::platform;
 
@@ -52,6 +52,11 @@ pub fn main() -> ExitCode {
     let mut out = Output::new(io::BufWriter::new(io::stdout().lock()));
     let status = answer(&mut out).unwrap_or_else(|error| error.complain());
     ExitCode::from(status)
+}
+
+/// The definition of the command, for its man pages and completions.
+pub fn command_line() -> clap::Command {
+    Cli::command()
 }
 
 /// Goes over to the simulated machine that the arguments or the environment name, and says so:

@@ -53,12 +53,7 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace")
 }
 
-pub(crate) fn cargo() -> std::ffi::OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
-/// Copies of the libraries that cargo has built for this test: the test of `install.sh` has cargo
-/// replace the originals.
+/// Copies of the libraries that cargo has built for this test, with the link that the loader looks for.
 pub(crate) fn libraries() -> &'static Libraries {
     static COPIED: OnceLock<Libraries> = OnceLock::new();
     COPIED.get_or_init(|| {
