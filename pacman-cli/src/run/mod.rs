@@ -14,6 +14,8 @@ mod json_slots;
 mod json_states;
 mod launch;
 pub(crate) mod library;
+#[cfg(test)]
+mod made;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod options;
@@ -22,6 +24,7 @@ mod ranks;
 mod report;
 mod signals;
 mod text;
+mod trace;
 mod training;
 
 use std::mem::ManuallyDrop;
