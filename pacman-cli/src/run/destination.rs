@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pacman_events::shown::shown_path;
 
 use super::report::{Column, ProcessReport, Report};
-use super::{csv, html, json, text, trace};
+use super::{csv, html, json, open_metrics, text, trace};
 use crate::error::{CliError, CliResult};
 use pacman_core::atomic_write;
 
@@ -20,6 +20,7 @@ pub(super) enum Form {
     Json,
     Html,
     Trace,
+    OpenMetrics,
 }
 
 /// A place for the report.
@@ -47,9 +48,10 @@ impl Form {
             "txt" => Ok(Form::Text),
             "csv" => Ok(Form::Csv),
             "json" => Ok(Form::Json),
+            "prom" => Ok(Form::OpenMetrics),
             "html" | "htm" => Ok(Form::Html),
             _ => Err(CliError::BadInput(format!(
-                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html or .trace.json",
+                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json or .prom",
                 shown_path(path)
             ))),
         }
@@ -80,7 +82,7 @@ impl Destination {
         events: &[Column],
     ) -> CliResult<()> {
         let path = match (self.form, &self.file) {
-            (Form::Json | Form::Csv | Form::Trace, Some(path)) => path,
+            (Form::Json | Form::Csv | Form::Trace | Form::OpenMetrics, Some(path)) => path,
             _ => return self.write(report),
         };
         let unwritable = |error| CliError::Unwritable(unwritten(path, &error));
@@ -95,6 +97,7 @@ impl Destination {
         let written = match self.form {
             Form::Csv => csv::stream(processes, events, &mut out),
             Form::Trace => trace::stream(report, processes, &mut out),
+            Form::OpenMetrics => open_metrics::stream(report, processes, &mut out),
             _ => json::stream(report, processes, &mut out),
         };
         written.and_then(|()| out.flush()).map_err(unwritable)?;
@@ -111,6 +114,7 @@ impl Destination {
             Form::Json => json::write(report),
             Form::Html => html::write(report),
             Form::Trace => trace::write(report),
+            Form::OpenMetrics => open_metrics::write(report),
         };
         let Some(path) = self.file else {
             say(&answer);

@@ -18,6 +18,7 @@ pub(crate) mod library;
 mod made;
 pub(crate) mod memory;
 pub(crate) mod names;
+mod open_metrics;
 pub(crate) mod options;
 mod program;
 mod ranks;

@@ -1,4 +1,4 @@
-//! `run`'s trace against its JSON, of the same run of a real program.
+//! `run`'s trace and metrics against its JSON, of the same run of a real program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -116,6 +116,48 @@ fn slices_of_a_trace_nest_and_agree_with_the_json_report() {
             let waits = waits + number(&states["starting_s"]) + number(&states["end_s"]);
             assert!(is_near(parts("useful"), number(&states["useful_s"]), 1e-9));
             assert!(is_near(parts("wait"), waits, 1e-9), "{} s, not {waits} s", parts("wait"));
+        }
+    }
+}
+
+#[test]
+fn metrics_agree_with_the_json_report() {
+    let Some([metrics, json]) = reports([".prom", ".json"]) else { return };
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let process = &json["processes"][0];
+    assert!(metrics.ends_with("\n# EOF\n"), "{metrics}");
+    let value = |name: &str, labels: &[String]| -> f64 {
+        let has_labels = |line: &&str| labels.iter().all(|label| line.contains(label.as_str()));
+        let name = format!("{name}{{");
+        let of_name = metrics.lines().filter(|line| line.starts_with(&name));
+        let lines: Vec<&str> = of_name.filter(has_labels).collect();
+        let [line] = lines[..] else { panic!("{name} {labels:?}: {lines:?}") };
+        line.rsplit_once(' ').expect("a value").1.parse().expect("a number")
+    };
+    let label = |name: &str, value: &Value| match value.as_str() {
+        Some(text) => format!("{name}=\"{text}\""),
+        None => format!("{name}=\"{value}\""),
+    };
+    let regions = list(&process["regions"]);
+    assert_eq!(regions.len(), 2);
+    for region in regions {
+        let own = [
+            label("pid", &process["pid"]),
+            label("region", &region["name"]),
+            label("line", &region["line"]),
+        ];
+        assert_eq!(value("pacman_region_executions_total", &own), number(&region["executions"]));
+        assert_eq!(value("pacman_region_seconds_total", &own), number(&region["time_s"]));
+        for thread in list(&region["threads"]) {
+            let own = [own.to_vec(), vec![label("thread", &thread["thread"])]].concat();
+            let busy = value("pacman_region_thread_busy_seconds_total", &own);
+            assert_eq!(busy, number(&thread["busy_s"]));
+            let useful = [own.clone(), vec!["state=\"useful\"".into()]].concat();
+            let useful = value("pacman_region_thread_state_seconds_total", &useful);
+            assert_eq!(useful, number(&thread["states"]["useful_s"]));
+            let event = [own, vec!["event=\"task-clock\"".into()]].concat();
+            let count = value("pacman_region_thread_events_total", &event);
+            assert_eq!(count, number(&thread["figures"]["counts"]["task-clock"]));
         }
     }
 }
