@@ -25,7 +25,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(super) energy: bool,
 
-    /// Write the report to FILE. The ending gives the format: .txt, .csv, .json or .html
+    /// Write the report to FILE. The ending gives the format: .txt, .csv, .json, .html, .trace.json
+    /// (Chrome trace, for Perfetto) or .prom (OpenMetrics)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
@@ -93,6 +94,9 @@ Examples:
   pacman-pmu run --energy -- ./program                 with joules and watts of the packages
   pacman-pmu run --waits -- ./program                  where threads wait, and the efficiency
   pacman-pmu run -o report.html -- ./program           a page for the browser
+  pacman-pmu run --waits -o run.trace.json -- ./program
+                                                       a trace, to open in Perfetto
+  pacman-pmu run -o run.prom -- ./program              metrics, for Prometheus and others
   pacman-pmu run --adapt -- ./program                  the threads of each region chosen for time
   pacman-pmu run --adapt --objective edp --waiting block -- ./program
   pacman-pmu run --adapt --lift query -o report.json -- ./program

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pacman_events::shown::shown_path;
 
 use super::report::{Column, ProcessReport, Report};
-use super::{csv, html, json, text};
+use super::{csv, html, json, open_metrics, text, trace};
 use crate::error::{CliError, CliResult};
 use pacman_core::atomic_write;
 
@@ -19,6 +19,8 @@ pub(super) enum Form {
     Csv,
     Json,
     Html,
+    Trace,
+    OpenMetrics,
 }
 
 /// A place for the report.
@@ -37,14 +39,19 @@ impl Form {
                 "-o - is not possible: standard output is the program's",
             ));
         }
+        let name = path.file_name().map(|name| name.to_ascii_lowercase()).unwrap_or_default();
+        if name.as_encoded_bytes().ends_with(b".trace.json") {
+            return Ok(Form::Trace);
+        }
         let extension = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
         match extension.to_ascii_lowercase().as_str() {
             "txt" => Ok(Form::Text),
             "csv" => Ok(Form::Csv),
             "json" => Ok(Form::Json),
+            "prom" => Ok(Form::OpenMetrics),
             "html" | "htm" => Ok(Form::Html),
             _ => Err(CliError::BadInput(format!(
-                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json or .html",
+                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json or .prom",
                 shown_path(path)
             ))),
         }
@@ -75,7 +82,7 @@ impl Destination {
         events: &[Column],
     ) -> CliResult<()> {
         let path = match (self.form, &self.file) {
-            (Form::Json | Form::Csv, Some(path)) => path,
+            (Form::Json | Form::Csv | Form::Trace | Form::OpenMetrics, Some(path)) => path,
             _ => return self.write(report),
         };
         let unwritable = |error| CliError::Unwritable(unwritten(path, &error));
@@ -89,6 +96,8 @@ impl Destination {
         let mut out = io::BufWriter::new(&draft);
         let written = match self.form {
             Form::Csv => csv::stream(processes, events, &mut out),
+            Form::Trace => trace::stream(report, processes, &mut out),
+            Form::OpenMetrics => open_metrics::stream(report, processes, &mut out),
             _ => json::stream(report, processes, &mut out),
         };
         written.and_then(|()| out.flush()).map_err(unwritable)?;
@@ -104,6 +113,8 @@ impl Destination {
             Form::Csv => csv::write(report),
             Form::Json => json::write(report),
             Form::Html => html::write(report),
+            Form::Trace => trace::write(report),
+            Form::OpenMetrics => open_metrics::write(report),
         };
         let Some(path) = self.file else {
             say(&answer);

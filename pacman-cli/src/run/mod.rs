@@ -14,14 +14,18 @@ mod json_slots;
 mod json_states;
 mod launch;
 pub(crate) mod library;
+#[cfg(test)]
+mod made;
 pub(crate) mod memory;
 pub(crate) mod names;
+mod open_metrics;
 pub(crate) mod options;
 mod program;
 mod ranks;
 mod report;
 mod signals;
 mod text;
+mod trace;
 mod training;
 
 use std::mem::ManuallyDrop;

@@ -102,7 +102,8 @@ fn bad_input_gets_one_line_and_nothing_runs() {
         ),
         (
             &["run", "-o", "report.pdf", "--", "echo", "ran"],
-            "cannot tell the form of a report from report.pdf: it ends in .txt, .csv, .json or .html",
+            "cannot tell the form of a report from report.pdf: it ends in .txt, .csv, .json, .html, .trace.json or \
+             .prom",
         ),
         (
             &["run", "--adapt", "--objective", "speed", "--", "echo", "ran"],

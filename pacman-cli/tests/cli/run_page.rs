@@ -269,3 +269,47 @@ fn shared_cores_are_named_on_the_first_screen() {
     assert_eq!(page.matches("<li class=\"core shared\">").count(), 1);
     lies_well(&page, &SIZES);
 }
+
+/// Half of the slots of each thread go to its sibling; with a core to itself it would use them.
+#[test]
+fn siblings_that_compete_for_a_core_are_named_on_the_first_screen() {
+    let recording = include_str!("page/contention.json");
+    let answer = report_of(recording, "html", &["--machine", "zen4"]);
+    let Some((page, _)) = answer else { return };
+    assert_eq!(verdict(&page), "smt-contention");
+    let said = headline(&page);
+    let slots =
+        "in digest, line 18, hash.c:18: <em>50 %</em> of their issue slots go to the sibling";
+    assert!(said.contains(slots) && said.contains("SMT off pays, 1.00 to 1."), "{said}");
+    let help = "To help: run one thread a core, by OMP_NUM_THREADS=2 OMP_PLACES=cores.";
+    assert!(page.contains(help), "{page}");
+    let bar = "aria-label=\"T0: retiring 40 %, backend 3.0 %, frontend 5.0 %, bad speculation 2.0 %, \
+               SMT contention 50 %\"";
+    assert!(page.contains(bar), "{page}");
+    lies_well(&page, &SIZES);
+    let probe = "
+        const section = document.querySelector('.slots');
+        const part = section.querySelector('.part.s-smt'), track = part.parentNode;
+        seen.cores = section.querySelectorAll('.core.shared').length;
+        const colour = function (name) {
+          return getComputedStyle(section.querySelector(name)).background;
+        };
+        seen.own = ['useful', 'barrier', 'loop', 'ordered'].every(function (state) {
+          return colour('.part.s-' + state) !== colour('.part.s-smt');
+        });
+        seen.share = part.getBoundingClientRect().width / track.getBoundingClientRect().width;";
+    if let Some(seen) = open(&page, (1280, 800), probe) {
+        assert_eq!((&seen["cores"], &seen["own"]), (&2.into(), &true.into()));
+        let share = seen["share"].as_f64().expect("a number");
+        assert!((share - 0.5).abs() < 0.01, "half of the bar: {share}");
+    }
+    // Without waits, too; and not where each thread leaves slots that the other one fills.
+    let untimed = recording
+        .replace("\"states\"", "\"other\"")
+        .replace("\"waits\": {\"sites\"", "\"other\": {\"sites\"");
+    let answer = report_of(&untimed, "html", &["--machine", "zen4"]);
+    assert_eq!(verdict(&answer.expect("as above").0), "smt-contention");
+    let little = recording.replace("75000000000", "15000000000");
+    let answer = report_of(&little, "html", &["--machine", "zen4"]);
+    assert_eq!(verdict(&answer.expect("as above").0), "little");
+}

@@ -13,6 +13,8 @@ pub(super) enum Kind {
     Crowded,
     /// Threads share cores, and others do not or cores have no thread.
     SharedCores,
+    /// Siblings take each other's issue slots.
+    Contention,
     Serial,
     Imbalance,
     Lock,
@@ -32,6 +34,7 @@ impl Kind {
             Kind::Busy => "busy-machine",
             Kind::Crowded => "more-threads-than-contexts",
             Kind::SharedCores => "shared-cores",
+            Kind::Contention => "smt-contention",
             Kind::Serial => "serial",
             Kind::Imbalance => "imbalance",
             Kind::Lock => "lock",
@@ -49,6 +52,7 @@ impl Kind {
             Kind::Busy => "a busy machine",
             Kind::Crowded => "more threads than processors",
             Kind::SharedCores => "shared cores",
+            Kind::Contention => "siblings that compete for cores",
             Kind::Serial => "serial code",
             Kind::Imbalance => "uneven work",
             Kind::Lock => "a lock",

@@ -1,6 +1,8 @@
 //! The report as a page: one file, without anything from elsewhere, that a browser opens.
 
+mod bars;
 mod colour;
+mod contention;
 mod costs;
 mod detail;
 mod escape;
@@ -10,6 +12,7 @@ mod order;
 mod processes;
 mod regions;
 mod shared;
+mod slots;
 mod states;
 mod summary;
 mod tables;
@@ -72,7 +75,8 @@ fn content(process: &ProcessReport, place: usize) -> String {
 }
 
 /// The sections of a process, in their order. A section that has nothing to say is empty text.
-const SECTIONS: [fn(&ProcessReport, usize) -> String; 6] = [
+const SECTIONS: [fn(&ProcessReport, usize) -> String; 7] = [
+    |process, _| slots::section(process),
     timeline::section,
     |process, _| tables::adaptation(process),
     regions::section,

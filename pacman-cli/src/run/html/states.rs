@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use pacman_regions::Cause;
 
+use super::bars::{self, Part};
 use super::escape::escaped;
 use crate::run::report::{ProcessReport, Reason, RegionReport, Thread, ThreadStates};
-use crate::run::text::{seconds, share};
+use crate::run::text::seconds;
 
 /// A state of a thread, in the order of the bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,48 +162,21 @@ impl Parts {
     pub(super) fn bar(&self, whole: f64, who: &str) -> String {
         let all = self.sum();
         let shown = self.0.iter().filter(|(_, time)| **time > 0.0);
-        let of_all = |time: f64| share(if all > 0.0 { time / all } else { 0.0 });
-        let words: Vec<String> = shown
-            .clone()
-            .map(|(state, time)| format!("{} {}", state.word(), of_all(*time)))
-            .collect();
-        let parts = shown.map(|(state, time)| {
-            let width = if whole > 0.0 { (100.0 * time / whole).min(100.0) } else { 0.0 };
-            let label = match width {
-                WITH_WORD.. => format!("<b>{} {}</b>", state.word(), of_all(*time)),
-                WITH_SHARE.. => format!("<b>{}</b>", of_all(*time)),
-                _ => String::new(),
-            };
-            format!(
-                "<span class=\"part {}\" style=\"width:{width:.2}%\" title=\"{}: {}, {}\">{label}\
-                 </span>",
-                state.class(),
-                state.word(),
-                escaped(&seconds(*time)),
-                escaped(&of_all(*time)),
-            )
-        });
-        format!(
-            "<span class=\"states\" role=\"img\" aria-label=\"{}: {}\">{}</span>",
-            escaped(who),
-            escaped(&words.join(", ")),
-            parts.collect::<String>()
-        )
+        let part = |(state, time): (&State, &f64)| Part {
+            class: state.class(),
+            word: state.word(),
+            share: time / all,
+            width: if whole > 0.0 { (100.0 * time / whole).min(100.0) } else { 0.0 },
+            amount: seconds(*time),
+        };
+        bars::bar(who, &shown.map(part).collect::<Vec<_>>())
     }
 
     /// The states that occur, with their part of the time.
     pub(super) fn legend(&self) -> String {
         let all = self.sum();
-        let item = |(state, time): (&State, &f64)| {
-            format!(
-                "<li><i class=\"key {}\"></i>{} {}</li>",
-                state.class(),
-                state.word(),
-                escaped(&share(time / all))
-            )
-        };
-        let shown = self.0.iter().filter(|(_, time)| all > 0.0 && **time / all >= WORTH);
-        format!("<ul class=\"legend\">{}</ul>", shown.map(item).collect::<String>())
+        let shown = self.0.iter().filter(|(_, time)| **time > 0.0);
+        bars::legend(shown.map(|(state, time)| (state.class(), state.word(), time / all)))
     }
 }
 
@@ -258,9 +232,3 @@ fn place(thread: &Thread) -> String {
         (Some(_), _) => "moved".into(),
     }
 }
-
-/// The part of the time from which on a state is in the legend.
-const WORTH: f64 = 0.0005;
-/// Widths in percent from which on a part has room for its share, and for its name too.
-const WITH_SHARE: f64 = 11.0;
-const WITH_WORD: f64 = 26.0;

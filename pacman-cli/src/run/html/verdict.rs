@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::contention;
 use super::costs::{self, Cost};
 use super::escape::escaped;
 use super::kind::Kind;
@@ -21,14 +22,17 @@ pub(super) struct Verdict<'a> {
     pub(super) help: String,
 }
 
-/// The verdict on processes; `None` if no waits were timed and threads had processors.
+/// The verdict on processes; `None` if no waits were timed, threads had processors, and siblings do not
+/// compete for cores.
 pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
     let several = processes.len() > 1;
     if let Some(verdict) = without_processors(processes, several) {
         return Some(verdict);
     }
     let timed = || processes.iter().copied().filter(|process| has_states(process));
-    timed().next()?;
+    if timed().next().is_none() {
+        return competing(processes);
+    }
     let (mut costs, mut all): (Vec<Cost>, f64) = (Vec::new(), 0.0);
     for process in timed() {
         all += costs::add(process, &mut costs);
@@ -53,10 +57,26 @@ pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
             let region = at.map(|(_, region)| region);
             return Some(Verdict { kind: Kind::SharedCores, region, sentence, help });
         }
+        let competing = at.filter(|_| most.is_none_or(|(_, part)| part < LARGE));
+        if let Some((sentence, help)) = competing.and_then(|(_, region)| contention::of(region)) {
+            let region = at.map(|(_, region)| region);
+            return Some(Verdict { kind: Kind::Contention, region, sentence, help });
+        }
     }
     Some(match (most, own) {
         (Some((kind, part)), Some(cost)) => blame(kind, part, cost, several),
         _ => little(&costs, all),
+    })
+}
+
+/// The first process whose longest region has siblings that compete for cores. Where waits were not
+/// timed, the waiting at the end of the region must be small.
+fn competing<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
+    let longest = processes.iter().filter_map(|process| process.regions.first());
+    let mut evenly = longest.filter(|region| region.waiting.is_none_or(|part| part < LARGE));
+    evenly.find_map(|region| {
+        let (sentence, help) = contention::of(region)?;
+        Some(Verdict { kind: Kind::Contention, region: Some(region), sentence, help })
     })
 }
 
@@ -177,3 +197,5 @@ fn little(costs: &[Cost], all: f64) -> Verdict<'static> {
 
 /// The part of the threads' time from which on a loss is worth the headline.
 const WORTH: f64 = 0.03;
+/// The part from which on it is named even if siblings compete for cores.
+const LARGE: f64 = 0.15;

@@ -19,6 +19,7 @@ pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::command_line;
+pub(super) use slots::sentence as smt_off_sentence;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
 pub(super) fn write(report: &Report, is_short: bool) -> String {

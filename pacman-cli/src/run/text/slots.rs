@@ -78,7 +78,8 @@ fn lines(regions: &[(&RegionReport, &RegionSlots)]) -> String {
     text
 }
 
-fn sentence(off: &SmtOff) -> String {
+/// The verdict on a region with SMT off, with its bounds and the reason.
+pub(in crate::run) fn sentence(off: &SmtOff) -> String {
     let speed = format!("{:.2} to {:.2} of its speed", off.speed.low, off.speed.high);
     let verdict = match off.verdict {
         Verdict::Pays => "SMT off pays",

@@ -1,7 +1,7 @@
 //! Tree and bars, of runs whose figures are known.
 
-use super::made::{ThreadSpec, recording, report, timed};
 use crate::run::html::{detail, processes, regions, tree};
+use crate::run::made::{ThreadSpec, recording, report, timed};
 use crate::run::report::ProcessReport;
 
 fn spec(waits: f64, cpu: u32) -> ThreadSpec {

@@ -2,8 +2,8 @@
 
 use pacman_regions::{Recording, TimelineRow};
 
-use super::made::{recording, report};
 use crate::run::html::timeline;
+use crate::run::made::{recording, report};
 
 fn row(region: usize, thread_seconds: &[f64]) -> TimelineRow {
     let seconds = thread_seconds.iter().map(|time| time.min(1.0)).collect();

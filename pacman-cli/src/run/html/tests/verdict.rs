@@ -2,8 +2,8 @@
 
 use pacman_regions::{Recording, Scheduling};
 
-use super::made::{ThreadSpec, report, timed};
 use crate::run::html::verdict;
+use crate::run::made::{ThreadSpec, report, timed};
 use crate::run::report::{ProcessReport, Report};
 
 fn thread(busy: f64, start: f64, waits: f64, cpu: u32) -> ThreadSpec {
@@ -163,7 +163,7 @@ fn cores_are_shared_for_no_need() {
 
 #[test]
 fn without_timed_waits_there_is_no_verdict() {
-    let recording = super::made::recording(1);
+    let recording = crate::run::made::recording(1);
     let report = report(&[recording]);
     let processes: Vec<&ProcessReport> = report.parallel().collect();
     assert!(verdict::of(&processes).is_none());

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::run::report::{Report, Run, Seats};
 
 /// A run of 4 s with these regions.
-pub(super) fn recording(regions: usize) -> Recording {
+pub(in crate::run) fn recording(regions: usize) -> Recording {
     let region = |at: usize| {
         json!({
             "site": {"module": "/no/such/x", "address": at, "source": null},
@@ -29,7 +29,7 @@ pub(super) fn recording(regions: usize) -> Recording {
 
 /// A report on processes that ran on eight cores of two contexts; those of a core have successive
 /// numbers.
-pub(super) fn report(recordings: &[Recording]) -> Report {
+pub(in crate::run) fn report(recordings: &[Recording]) -> Report {
     let topology = Topology::synthetic("8 cores, 2 threads").expect("a machine");
     let run = Run {
         command: vec!["x".into()],
@@ -50,15 +50,15 @@ pub(super) fn report(recordings: &[Recording]) -> Report {
 }
 
 /// A thread of a region of 8 s.
-pub(super) struct ThreadSpec {
-    pub(super) busy: f64,
-    pub(super) start: f64,
-    pub(super) waits: f64,
-    pub(super) cpu: u32,
+pub(in crate::run) struct ThreadSpec {
+    pub(in crate::run) busy: f64,
+    pub(in crate::run) start: f64,
+    pub(in crate::run) waits: f64,
+    pub(in crate::run) cpu: u32,
 }
 
 /// A run of 8.5 s with one region of 8 s, in which threads wait at one construct.
-pub(super) fn timed(threads: &[ThreadSpec], cause: &str) -> Recording {
+pub(in crate::run) fn timed(threads: &[ThreadSpec], cause: &str) -> Recording {
     let row = |(thread, spec): (usize, &ThreadSpec)| -> Value {
         json!({
             "thread": thread, "executions": 1, "seconds": spec.busy, "cpu": spec.cpu, "moves": 0,

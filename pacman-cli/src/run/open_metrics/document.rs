@@ -1,0 +1,189 @@
+//! The file. The format wants all samples of a family together, and processes come one at a time. So each
+//! family has a buffer of its own until all processes are there.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+
+use pacman_events::shown::command_line;
+
+use super::family::{FAMILIES, Of, RUN};
+use super::sample::Labels;
+use crate::run::report::{Efficiency, ProcessReport, RegionReport, Report, Thread};
+
+/// The file as text.
+pub(in crate::run) fn write(report: &Report) -> String {
+    let mut samples = FAMILIES.map(|_| Vec::new());
+    for process in report.parallel() {
+        add(process, &mut samples).expect("memory takes everything");
+    }
+    let mut text = run(report);
+    for (family, samples) in FAMILIES.iter().zip(samples) {
+        let samples = String::from_utf8(samples).expect("all are texts");
+        if !samples.is_empty() {
+            text += &(family.heading() + &samples);
+        }
+    }
+    text + END
+}
+
+/// Writes the file with these processes instead of the report's, one after the other.
+pub(in crate::run) fn stream(
+    report: &Report,
+    processes: impl Iterator<Item = ProcessReport>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut samples: Vec<BufWriter<File>> = Vec::new();
+    for _ in FAMILIES {
+        samples.push(BufWriter::new(tempfile::tempfile()?));
+    }
+    for process in processes {
+        add(&process, &mut samples)?;
+    }
+    out.write_all(run(report).as_bytes())?;
+    for (family, samples) in FAMILIES.iter().zip(samples) {
+        let mut samples = samples.into_inner()?;
+        if samples.stream_position()? > 0 {
+            out.write_all(family.heading().as_bytes())?;
+            samples.rewind()?;
+            io::copy(&mut samples, out)?;
+        }
+    }
+    out.write_all(END.as_bytes())
+}
+
+fn run(report: &Report) -> String {
+    let provenance = &report.provenance;
+    let labels = Labels::default()
+        .with("command", &command_line(&report.command))
+        .with("host", &provenance.host)
+        .and("processor", provenance.processor.as_ref())
+        .with("system", &provenance.system)
+        .with("version", &provenance.version)
+        .with("began", &provenance.date())
+        .and("simulated", report.simulated.as_ref());
+    RUN.heading() + &labels.line(&RUN.sample_name(), 1)
+}
+
+/// Adds the samples of a process to those of each family.
+fn add<W: Write>(process: &ProcessReport, samples: &mut [W]) -> io::Result<()> {
+    let about = &process.process;
+    let labels = Labels::default()
+        .with("program", process.program())
+        .with("pid", &about.pid.to_string())
+        .and("rank", about.rank.map(|rank| rank.rank))
+        .and("host", about.host.as_ref());
+    let mut out = Samples(samples);
+    out.add(Of::ProcessSeconds, &labels, about.seconds)?;
+    if let Some(share) = process.processor_share() {
+        out.add(Of::ProcessorShare, &labels, share)?;
+    }
+    if let Some(tree) = &process.efficiency {
+        let Efficiency { parallel, mpi, serialization, load_balance, scheduling } = tree.efficiency;
+        for (factor, value) in [
+            ("parallel", parallel),
+            ("mpi", mpi),
+            ("serialization", serialization),
+            ("load_balance", load_balance),
+            ("scheduling", scheduling),
+        ] {
+            out.add(Of::Efficiency, &labels.with("factor", factor), value)?;
+        }
+    }
+    process.regions.iter().try_for_each(|one| region(process, one, &labels, &mut out))
+}
+
+fn region<W: Write>(
+    process: &ProcessReport,
+    region: &RegionReport,
+    labels: &Labels,
+    out: &mut Samples<'_, W>,
+) -> io::Result<()> {
+    // Regions may have one name; address and entry tell them apart.
+    let labels = labels
+        .with("region", &region.name.text)
+        .and("file", region.name.file.as_ref())
+        .and("line", region.name.line)
+        .with("address", &format!("{:#x}", region.site.address))
+        .with("entry", &region.entry);
+    out.add(Of::Executions, &labels, region.executions)?;
+    out.add(Of::Seconds, &labels, region.seconds)?;
+    if let Some(waiting) = region.waiting {
+        out.add(Of::Waiting, &labels, waiting)?;
+    }
+    if let Some(energy) = &region.energy {
+        out.add(Of::Energy, &labels, energy.joules)?;
+    }
+    for one in &region.threads {
+        let labels = labels.with("thread", &one.row.thread.to_string());
+        thread(process, region, one, &labels, out)?;
+    }
+    let Some(slots) = &region.slots else { return Ok(()) };
+    for thread in slots.cores.iter().flat_map(|core| &core.threads) {
+        let Some(shares) = thread.shares else { continue };
+        let labels = labels.with("thread", &thread.thread.to_string());
+        for (category, share) in [
+            ("retiring", Some(shares.retiring)),
+            ("bad_speculation", Some(shares.bad_speculation)),
+            ("frontend_bound", Some(shares.frontend_bound)),
+            ("backend_bound", Some(shares.backend_bound)),
+            ("smt_contention", shares.smt_contention),
+        ] {
+            let labels = labels.with("category", category);
+            share.map_or(Ok(()), |share| out.add(Of::Slots, &labels, share))?;
+        }
+    }
+    if let Some(off) = &slots.smt_off {
+        for (bound, speed) in [("low", off.speed.low), ("high", off.speed.high)] {
+            out.add(Of::SmtOff, &labels.with("bound", bound), speed)?;
+        }
+    }
+    Ok(())
+}
+
+fn thread<W: Write>(
+    process: &ProcessReport,
+    region: &RegionReport,
+    thread: &Thread,
+    labels: &Labels,
+    out: &mut Samples<'_, W>,
+) -> io::Result<()> {
+    out.add(Of::ThreadExecutions, labels, thread.row.executions)?;
+    out.add(Of::Busy, labels, thread.row.seconds)?;
+    let states = region.states.iter().flat_map(|states| &states.threads);
+    if let Some(own) = states.clone().find(|states| states.thread == thread.row.thread) {
+        let mut by_state = BTreeMap::from([("useful", own.useful)]);
+        for (reason, seconds) in own.by_reason() {
+            *by_state.entry(reason.word()).or_default() += seconds;
+        }
+        for (state, seconds) in by_state {
+            out.add(Of::States, &labels.with("state", state), seconds)?;
+        }
+    }
+    for (event, count) in process.columns.events.iter().zip(&thread.figures.counts) {
+        let Some(count) = count else { continue };
+        let labels = labels.with("event", &event.name).with("unit", event.unit);
+        let labels = labels
+            .and("doubt", event.doubt.map(|_| "true"))
+            .and("complete", (!count.is_complete).then_some("false"));
+        out.add(Of::Events, &labels, count.value)?;
+    }
+    Ok(())
+}
+
+/// Where the samples of each family go.
+struct Samples<'a, W>(&'a mut [W]);
+
+impl<W: Write> Samples<'_, W> {
+    fn add(
+        &mut self,
+        family: Of,
+        labels: &Labels,
+        value: impl std::fmt::Display,
+    ) -> io::Result<()> {
+        let place = family as usize;
+        self.0[place].write_all(labels.line(&FAMILIES[place].sample_name(), value).as_bytes())
+    }
+}
+
+const END: &str = "# EOF\n";

@@ -1,0 +1,114 @@
+//! The metric families: their names, types, units and help.
+
+/// The kind of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Info,
+    /// A gauge: a value that may fall.
+    Value,
+    Counter,
+}
+
+/// A metric family.
+#[derive(Debug)]
+pub(super) struct Family {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    /// The last word of the name, if it is a unit.
+    pub(super) unit: Option<&'static str>,
+    pub(super) help: &'static str,
+}
+
+impl Family {
+    /// The lines before the samples.
+    pub(super) fn heading(&self) -> String {
+        let Family { name, kind, unit, help } = self;
+        let kind = match kind {
+            Kind::Info => "info",
+            Kind::Value => "gauge",
+            Kind::Counter => "counter",
+        };
+        let unit = unit.map_or_else(String::new, |unit| format!("# UNIT {name} {unit}\n"));
+        format!("# TYPE {name} {kind}\n{unit}# HELP {name} {help}\n")
+    }
+
+    /// The name of its samples.
+    pub(super) fn sample_name(&self) -> String {
+        let suffix = match self.kind {
+            Kind::Info => "_info",
+            Kind::Value => "",
+            Kind::Counter => "_total",
+        };
+        format!("{}{suffix}", self.name)
+    }
+}
+
+const fn counter(name: &'static str, help: &'static str) -> Family {
+    Family { name, kind: Kind::Counter, unit: None, help }
+}
+
+const fn seconds(name: &'static str, help: &'static str) -> Family {
+    Family { name, kind: Kind::Counter, unit: Some("seconds"), help }
+}
+
+const fn ratio(name: &'static str, help: &'static str) -> Family {
+    Family { name, kind: Kind::Value, unit: Some("ratio"), help }
+}
+
+/// The run.
+pub(super) const RUN: Family =
+    Family { name: "pacman_run", kind: Kind::Info, unit: None, help: "The run and its report." };
+
+/// The families of processes, in the order of the file.
+pub(super) const FAMILIES: [Family; 13] = [
+    Family {
+        name: "pacman_process_seconds",
+        kind: Kind::Value,
+        unit: Some("seconds"),
+        help: "Wall time of the process from the loading of the library.",
+    },
+    ratio(
+        "pacman_process_processor_share_ratio",
+        "Part of the time in which its threads could run that they ran.",
+    ),
+    ratio("pacman_process_efficiency_ratio", "Factors of the efficiency tree, from run --waits."),
+    counter("pacman_region_executions", "Completed executions of the region."),
+    seconds("pacman_region_seconds", "Wall time of the region's executions."),
+    ratio("pacman_region_waiting_ratio", "Part of the threads' time without work in the region."),
+    Family {
+        name: "pacman_region_energy_joules",
+        kind: Kind::Counter,
+        unit: Some("joules"),
+        help: "Energy of all processor packages in the region's executions with a reading.",
+    },
+    counter("pacman_region_thread_executions", "Executions that the thread took part in."),
+    seconds("pacman_region_thread_busy_seconds", "Time of the thread inside the region's body."),
+    seconds(
+        "pacman_region_thread_state_seconds",
+        "Useful time, and waits by cause, from run --waits.",
+    ),
+    counter("pacman_region_thread_events", "Events counted on the thread."),
+    ratio("pacman_region_thread_slots_ratio", "Parts of the thread's issue slots by category."),
+    ratio(
+        "pacman_region_smt_off_speed_ratio",
+        "Bounds of the speed with SMT off over that with SMT on.",
+    ),
+];
+
+/// Places in [`FAMILIES`].
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of {
+    ProcessSeconds,
+    ProcessorShare,
+    Efficiency,
+    Executions,
+    Seconds,
+    Waiting,
+    Energy,
+    ThreadExecutions,
+    Busy,
+    States,
+    Events,
+    Slots,
+    SmtOff,
+}

@@ -1,0 +1,9 @@
+//! The report for monitoring systems, as OpenMetrics text.
+
+mod document;
+mod family;
+mod sample;
+#[cfg(test)]
+mod tests;
+
+pub(super) use document::{stream, write};

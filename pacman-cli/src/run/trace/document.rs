@@ -1,0 +1,119 @@
+//! The file: facts about the run, then the events of one process after the other.
+
+use std::borrow::Borrow;
+use std::cell::{Cell, RefCell};
+use std::io::{self, Write};
+use std::time::UNIX_EPOCH;
+
+use pacman_events::shown::command_line;
+use serde::Serialize;
+
+use super::event::{Event, Track};
+use super::pids::Pids;
+use super::{timeline, totals};
+use crate::document::List;
+use crate::run::report::{ProcessReport, Report};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a, E> {
+    display_time_unit: &'a str,
+    other_data: About<'a>,
+    trace_events: E,
+}
+
+#[derive(Serialize)]
+struct About<'a> {
+    format: &'a str,
+    version: u32,
+    command: String,
+    pacman_pmu: &'a str,
+    host: &'a str,
+    processor: Option<&'a str>,
+    began: String,
+    simulated: Option<&'a str>,
+    contents: &'a str,
+    notes: &'a [String],
+}
+
+/// The file as text.
+pub(in crate::run) fn write(report: &Report) -> String {
+    let mut text = Vec::new();
+    let processes = report.parallel();
+    whole(report, processes, &mut text).expect("memory takes everything, and names are strings");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Writes the file with these processes instead of the report's, one after the other.
+pub(in crate::run) fn stream(
+    report: &Report,
+    processes: impl Iterator<Item = ProcessReport>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    whole(report, processes.filter(|process| !process.regions.is_empty()), out)
+}
+
+fn whole<P: Borrow<ProcessReport>>(
+    report: &Report,
+    processes: impl Iterator<Item = P>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let provenance = &report.provenance;
+    let began = provenance.began.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let (processes, pids) = (RefCell::new(processes), RefCell::new(Pids::new()));
+    let place = Cell::new(0);
+    let next = || {
+        let process = processes.borrow_mut().next()?;
+        place.set(place.get() + 1);
+        Some(events(process.borrow(), began, place.get(), &mut pids.borrow_mut()))
+    };
+    let document = Document {
+        display_time_unit: "ms",
+        other_data: About {
+            format: "pacman-trace",
+            version: 1,
+            command: command_line(&report.command),
+            pacman_pmu: &provenance.version,
+            host: &provenance.host,
+            processor: provenance.processor.as_deref(),
+            began: provenance.date(),
+            simulated: report.simulated.as_deref(),
+            contents: CONTENTS,
+            notes: &report.notes,
+        },
+        trace_events: List(|| std::iter::from_fn(&next).flatten()),
+    };
+    serde_json::to_writer(&mut *out, &document)?;
+    out.write_all(b"\n")
+}
+
+/// The events of a process: it first, then its threads' totals.
+fn events(process: &ProcessReport, began: f64, place: usize, pids: &mut Pids) -> Vec<Event> {
+    let offset = (process.process.began - began).max(0.0);
+    let (pid, threads) = (pids.of(process.process.pid), pids.made_up());
+    let host = process.process.host.as_deref().unwrap_or_default();
+    let title = match process.process.rank {
+        Some(rank) => format!("rank {}, {}", rank.rank, process.program()),
+        None => process.program().to_owned(),
+    };
+    let totals = format!("{title}, process {}: {TOTALS}", process.process.pid);
+    let mut events = Vec::new();
+    for (pid, name, place) in [(pid, title, 2 * place), (threads, totals, 2 * place + 1)] {
+        let track = Track { pid, tid: 0 };
+        events.push(track.metadata("process_name", "name", name));
+        events.push(track.metadata("process_labels", "labels", host));
+        events.push(track.metadata("process_sort_index", "sort_index", place));
+    }
+    events.extend(timeline::events(process, pid, offset, pids));
+    events.extend(totals::events(process, threads, offset, pids));
+    events
+}
+
+const TOTALS: &str = "totals of each thread, one after the other (not when they happened)";
+
+/// What the file has, and what a recording does not tell.
+const CONTENTS: &str = "A recording has sums, not single executions. Each process has a track for every \
+    region that ran outside of others: a slice is an interval of the timeline in which the region ran, \
+    rounded outwards to the timeline's bins, with its time inside in time_s. The counters are mean \
+    numbers of threads in a bin. The other process has each thread's totals in each region one after the \
+    other: useful time and waits have true lengths in time_s, but no place in time.";

@@ -1,0 +1,11 @@
+//! The report for trace viewers, in the Chrome trace event format.
+
+mod document;
+mod event;
+mod pids;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod totals;
+
+pub(super) use document::{stream, write};
