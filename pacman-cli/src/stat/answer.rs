@@ -5,6 +5,7 @@ use std::time::Duration;
 use pacman_core::Provenance;
 
 use super::figures::{Columns, Row, Who};
+use super::usage::Usage;
 
 /// A part of the run, or all of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub(super) struct Answer {
     pub(super) by: By,
     pub(super) interval: Option<Duration>,
     pub(super) simulated: bool,
+    /// The processor time of the command, once it has ended.
+    pub(super) usage: Option<Usage>,
     pub(super) provenance: Provenance,
     pub(super) notes: Vec<String>,
     /// The width by COLUMNS or the terminal; without either, and in a file, as wide as it takes.

@@ -98,6 +98,10 @@ JSON:
   by               thread, core or context
   interval         null for the whole run, or number (from 0), begin_ns and end_ns
   elapsed_ns       the time that was counted
+  user_ns, system_ns
+                   the processor time of COMMAND and of the child processes that it waited for;
+                   null with -a, for an interval, and if COMMAND still runs
+  cpus_used        their sum as a multiple of elapsed_ns
   exit_status      COMMAND's, or null
   simulated        true if the counts are of a simulated machine
   events           a list of name, unit, hardware and doubt: null, or the reason why its counts
@@ -120,6 +124,6 @@ JSON:
 
 CSV:
   begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,moved,time_ns,
-  implausible
+  implausible,command_user_ns,command_system_ns,command_cpus_used
   and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be
   wrong. Absent values are empty.";

@@ -143,6 +143,10 @@ impl Collector for Contexts {
         Ok(())
     }
 
+    fn follows_command(&self) -> bool {
+        false
+    }
+
     fn is_simulated(&self) -> bool {
         self.wide.report().simulated
     }

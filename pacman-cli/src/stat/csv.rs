@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use super::answer::{Answer, Interval};
 use super::figures::{Columns, Row, Who};
+use super::usage;
 use crate::records::csv;
 
 /// The names of the columns.
 pub(super) fn heading(columns: &Columns) -> String {
     let events = columns.events.iter().map(|event| format!("{} [{}]", event.title(), event.unit));
-    csv([FIXED.map(str::to_owned).into_iter().chain(events)])
+    let fixed = FIXED.iter().chain(&usage::COLUMNS).map(|name| name.to_string());
+    csv([fixed.chain(events)])
 }
 
 /// A line a row.
@@ -46,6 +48,9 @@ fn fields(answer: &Answer, interval: Interval, row: &Row) -> Vec<String> {
         nanos(row.figures.time),
         row.implausible.clone().unwrap_or_default(),
     ];
+    // An interval has no share of it.
+    let used = answer.usage.filter(|_| interval.number.is_none());
+    fields.extend(usage::fields(used, interval.end.saturating_sub(interval.begin)));
     match &row.figures.counts {
         Some(counts) => fields.extend(counts.iter().map(u64::to_string)),
         None => fields.extend(answer.columns.events.iter().map(|_| nothing())),

@@ -297,6 +297,10 @@ impl Collector for Follower<'_> {
         self.outlast(signals)
     }
 
+    fn follows_command(&self) -> bool {
+        true
+    }
+
     fn is_simulated(&self) -> bool {
         self.threads.iter().any(Thread::is_simulated)
     }

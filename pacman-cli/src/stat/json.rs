@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::answer::{Answer, Interval};
 use super::figures::{self, Row, Who};
 use super::slots::SlotsDocument;
+use super::usage::UsageDocument;
 use crate::document::{List, ProvenanceDocument};
 use crate::exit::Exit;
 
@@ -19,6 +20,8 @@ struct Document<'a, R> {
     by: &'a str,
     interval: Option<Part>,
     elapsed_ns: u64,
+    #[serde(flatten)]
+    usage: UsageDocument,
     exit_status: Option<u8>,
     simulated: bool,
     events: Vec<Event<'a>>,
@@ -92,6 +95,9 @@ pub(super) fn document<'a>(
         hardware: event.hardware,
         doubt: event.doubt,
     });
+    let elapsed = interval.end.saturating_sub(interval.begin);
+    // An interval has no share of it.
+    let usage = answer.usage.filter(|_| interval.number.is_none());
     Document {
         format: "pacman-stat",
         version: 1,
@@ -103,7 +109,8 @@ pub(super) fn document<'a>(
             begin_ns: nanos(interval.begin),
             end_ns: nanos(interval.end),
         }),
-        elapsed_ns: nanos(interval.end.saturating_sub(interval.begin)),
+        elapsed_ns: nanos(elapsed),
+        usage: UsageDocument::of(usage, elapsed),
         exit_status: exit.map(Exit::status),
         simulated: answer.simulated,
         events: events.collect(),

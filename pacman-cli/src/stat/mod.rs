@@ -16,6 +16,7 @@ mod run;
 mod slots;
 mod text;
 mod thread;
+mod usage;
 mod writer;
 
 use pacman_core::backend::perf::{Sharing, backend_on};

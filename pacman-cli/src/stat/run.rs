@@ -9,6 +9,7 @@ use super::answer::Interval;
 use super::figures::{Figures, Row};
 use super::launch::Held;
 use super::progress::Progress;
+use super::usage::Usage;
 use super::writer::AnswerWriter;
 use crate::error::{self, CliError, CliResult};
 use crate::exit::{Exit, INTERRUPTED};
@@ -40,6 +41,9 @@ pub(super) trait Collector {
     /// Detaches the command after [`Advance::Lost`], and waits for its end if possible.
     fn abandon(&mut self, signals: &Signals) -> io::Result<()>;
 
+    /// Whether the command is the subject, and not only the length of the run.
+    fn follows_command(&self) -> bool;
+
     /// Whether the counts are those of a simulated machine.
     fn is_simulated(&self) -> bool;
 
@@ -70,6 +74,7 @@ pub(super) fn run(
     signals: &Signals,
     mut writer: AnswerWriter,
 ) -> CliResult {
+    let used_before = Usage::of_children();
     let began = Instant::now();
     collector.start();
     if let Some(held) = &mut held {
@@ -98,6 +103,10 @@ pub(super) fn run(
             return Ok(error::REFUSED);
         }
     };
+    // The kernel adds the time of a child process when it is waited for.
+    writer.answer.usage = exit
+        .filter(|_| collector.follows_command())
+        .map(|_| Usage::of_children().since(used_before));
     collector.look();
     let elapsed = collector.time();
     let outlived = collector.let_go(signals).map_err(|error| system(&error))?;

@@ -64,6 +64,11 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
         parts.push(clip(&command_line(&answer.command)));
     }
     parts.push(format!("{:.3} s", elapsed.as_secs_f64()));
+    if let Some(usage) = answer.usage {
+        parts.push(format!("{:.3} s user", usage.user.as_secs_f64()));
+        parts.push(format!("{:.3} s system", usage.system.as_secs_f64()));
+        parts.extend(usage.cpus(elapsed).map(|cpus| format!("{cpus:.3} CPUs used")));
+    }
     match answer.by {
         By::Thread => {
             let (threads, processes) = census(rows);

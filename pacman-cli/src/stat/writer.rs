@@ -113,6 +113,7 @@ impl AnswerWriter {
             by,
             interval: args.interval(),
             simulated: false,
+            usage: None,
             provenance: Provenance::here(Some(topology), SystemTime::now()),
             notes: doubt
                 .map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}"))

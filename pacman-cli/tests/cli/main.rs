@@ -35,6 +35,7 @@ mod standard_output;
 mod stat;
 mod stat_refusals;
 mod stat_signals;
+mod stat_totals;
 mod validate;
 
 use std::path::PathBuf;
