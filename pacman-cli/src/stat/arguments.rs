@@ -18,7 +18,8 @@ use pacman_core::Placement;
 #[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "all"]))]
 pub(crate) struct StatArgs {
     /// Events, separated by commas [default: hardware events if the machine has any, task-clock,
-    /// page-faults, context-switches and cpu-migrations]
+    /// page-faults, context-switches and cpu-migrations]. If the machine refuses each hardware event
+    /// of the list, its software events are counted and a line gives the reason
     #[arg(short, long, value_name = "EVENTS")]
     pub(super) events: Option<String>,
 
@@ -83,9 +84,9 @@ Examples:
 
 Exit status:
   COMMAND's own, or 128 and the number of the signal that ended it; and
-  1    COMMAND cannot be counted: permission, unknown event, no ptrace. If ptrace fails during
+  1    COMMAND cannot be counted: permission, no counters, no ptrace. If ptrace fails during
        the run, COMMAND still runs to its end
-  2    bad input
+  2    bad input, such as an unknown event; nothing runs
   4    the answer could not be written
   126  COMMAND could not be run
   127  COMMAND was not found
