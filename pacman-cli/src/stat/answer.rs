@@ -37,6 +37,7 @@ pub(super) enum By {
     Thread,
     Core,
     Context,
+    Run,
 }
 
 impl By {
@@ -45,6 +46,7 @@ impl By {
             By::Thread => "thread",
             By::Core => "core",
             By::Context => "context",
+            By::Run => "run",
         }
     }
 }

@@ -47,6 +47,13 @@ pub(crate) struct StatArgs {
           value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
     pub(super) interval: Option<u64>,
 
+    /// Run COMMAND N times: a row for each run, then the median, minimum and maximum of each figure.
+    /// A run that fails counts, and the first exit status that is not 0 is passed on. Ctrl-C leaves
+    /// the interrupted run out
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["by", "interval"],
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) repeat: Option<u32>,
+
     /// Print JSON: one document, or with --interval one on each line
     #[arg(long, conflicts_with = "csv")]
     pub(super) json: bool,
@@ -79,6 +86,7 @@ Examples:
   pacman-pmu stat -- ./program 4
   pacman-pmu stat -e CYCLES,INSTRUCTIONS --bind compact -- ./program 4
   pacman-pmu stat --per-core --interval 1000 -- make -j8
+  pacman-pmu stat --repeat 5 -- ./program 4
   pacman-pmu stat -a -- sleep 10          all programs, for 10 s
   pacman-pmu stat --json -o counts.json -- ./program
 
@@ -96,7 +104,7 @@ const FORMATS: &str = "\
 JSON:
   format, version  \"pacman-stat\", 1
   command          a list
-  by               thread, core or context
+  by               thread, core, context or run
   interval         null for the whole run, or number (from 0), begin_ns and end_ns
   elapsed_ns       the time that was counted
   user_ns, system_ns
@@ -120,11 +128,16 @@ JSON:
                    null unless their events were counted
     implausible    the reason why its impossible counts were left out, or null
     notes          a list of lines
+    run, user_ns, system_ns, exit_status
+                   a run's label, processor time and end; null for other rows
   total            time_ns, counts, ipc, stall_share, ghz, and missing: rows without counts
+  summaries        with --repeat median, minimum and maximum, each with time_ns, counts, ipc,
+                   stall_share, ghz, user_ns and system_ns; otherwise null
   notes            a list of facts that the reader of the figures must know
 
 CSV:
   begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,moved,time_ns,
   implausible,command_user_ns,command_system_ns,command_cpus_used
   and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be
-  wrong. Absent values are empty.";
+  wrong. Absent values are empty. With --repeat, name is the run's number or median, minimum or
+  maximum, and command_user_ns and the like are the run's.";

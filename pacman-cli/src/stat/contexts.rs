@@ -86,6 +86,7 @@ impl Contexts {
                 }),
                 time,
                 missing: usize::from(context.note.is_some()),
+                derived: None,
             },
             notes: context.note.iter().cloned().collect(),
             implausible: None,

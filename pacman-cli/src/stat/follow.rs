@@ -219,6 +219,7 @@ impl<'a> Follower<'a> {
                 missing: usize::from(span.counts.is_none()),
                 counts: span.counts,
                 time: span.time,
+                derived: None,
             },
             notes: thread.notes.clone(),
             implausible: None,

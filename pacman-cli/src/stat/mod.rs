@@ -12,6 +12,7 @@ mod json;
 mod launch;
 mod progress;
 mod ptrace;
+mod repeat;
 mod run;
 mod slots;
 mod text;
@@ -50,12 +51,17 @@ fn threads(args: &StatArgs) -> CliResult {
     let doubt = chosen.made.open(Target::Caller)?.caps().doubt;
     let sink = Sink::open(args)?;
     let signals = Signals::hold()?;
-    let held = Held::start(&args.command, &signals)?;
-    held.follow()?;
-    let mut follower =
-        Follower::new(&*chosen.made, chosen.events.len(), places, held.pid, &topology);
     let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
     writer.answer.notes.extend(chosen.footnote);
+    let events = chosen.events.len();
+    let follower =
+        |held: &Held| Follower::new(&*chosen.made, events, places.clone(), held.pid, &topology);
+    if let Some(times) = args.repeat {
+        return repeat::repeat(args, times, &signals, writer, |held| Box::new(follower(held)));
+    }
+    let held = Held::start(&args.command, &signals)?;
+    held.follow()?;
+    let mut follower = follower(&held);
     run::run(Some(held), &mut follower, &signals, writer)
 }
 

@@ -67,13 +67,43 @@ pub(super) enum Advance {
     Lost(io::Error),
 }
 
+/// The result of counting.
+pub(super) enum Outcome {
+    Counted {
+        elapsed: Duration,
+        /// The end of the command; `None` if it goes on.
+        exit: Option<Exit>,
+        /// A signal asked for the end.
+        asked: bool,
+    },
+    /// The command could not be followed to its end. A line on standard error has the reason.
+    Lost,
+}
+
 /// Lets the command begin, counts until it ends and writes the answer.
 pub(super) fn run(
-    mut held: Option<Held>,
+    held: Option<Held>,
     collector: &mut dyn Collector,
     signals: &Signals,
     mut writer: AnswerWriter,
 ) -> CliResult {
+    let interrupted = if held.is_some() { INTERRUPTED } else { 0 };
+    match count(held, collector, signals, &mut writer)? {
+        Outcome::Lost => Ok(error::REFUSED),
+        Outcome::Counted { elapsed, exit, .. } => {
+            let unwritten = writer.whole(elapsed, collector.whole(), exit);
+            Ok(unwritten.unwrap_or(exit.map_or(interrupted, Exit::status)))
+        }
+    }
+}
+
+/// Lets the command begin and counts until it ends. Intervals are written meanwhile.
+pub(super) fn count(
+    mut held: Option<Held>,
+    collector: &mut dyn Collector,
+    signals: &Signals,
+    writer: &mut AnswerWriter,
+) -> CliResult<Outcome> {
     let used_before = Usage::of_children();
     let began = Instant::now();
     collector.start();
@@ -84,23 +114,23 @@ pub(super) fn run(
     let mut clock =
         Ticks { began, interval: writer.answer.interval, number: 0, begin: Duration::ZERO };
     let mut progress = writer.is_live().then(|| Progress::new(began));
-    let end = wait(command, collector, signals, &mut writer, &mut clock, &mut progress)
+    let end = wait(command, collector, signals, writer, &mut clock, &mut progress)
         .map_err(|error| system(&error))?;
-    let exit = match end {
+    let (exit, asked) = match end {
         End::Refused(refusal) => return Err(refusal),
         End::NotBegun => {
             let mut held = held.expect("who was not begun was held");
             return Err(held.problem());
         }
-        End::Ended(exit) => Some(exit),
-        End::LetGo => None,
+        End::Ended(exit, asked) => (Some(exit), asked),
+        End::LetGo => (None, true),
         End::Lost(error) => {
             if let Some(progress) = &mut progress {
                 progress.wipe();
             }
             error::complain(lost(&writer.answer.command[0], &error));
             collector.abandon(signals).map_err(|error| system(&error))?;
-            return Ok(error::REFUSED);
+            return Ok(Outcome::Lost);
         }
     };
     // The kernel adds the time of a child process when it is waited for.
@@ -116,16 +146,15 @@ pub(super) fn run(
         progress.wipe();
     }
     if writer.answer.interval.is_some() {
-        clock.part(collector, &mut writer);
+        clock.part(collector, writer);
     }
-    let interrupted = if command.is_some() { INTERRUPTED } else { 0 };
-    let unwritten = writer.whole(elapsed, collector.whole(), exit);
-    Ok(unwritten.unwrap_or(exit.map_or(interrupted, Exit::status)))
+    Ok(Outcome::Counted { elapsed, exit, asked })
 }
 
 /// The end of the wait.
 enum End {
-    Ended(Exit),
+    /// The end, and whether a signal asked for it.
+    Ended(Exit, bool),
     LetGo,
     NotBegun,
     Refused(CliError),
@@ -172,8 +201,8 @@ fn wait(
             Advance::More => true,
             Advance::Waiting => false,
             Advance::Ended(exit) => {
-                signals.asked_to_end()?;
-                return Ok(End::Ended(exit));
+                let asked = signals.asked_to_end()? || asked > 0;
+                return Ok(End::Ended(exit, asked));
             }
             Advance::NotBegun => return Ok(End::NotBegun),
             Advance::Refused(refusal) => return Ok(End::Refused(refusal)),

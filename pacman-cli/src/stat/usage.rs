@@ -39,6 +39,10 @@ impl Usage {
         }
     }
 
+    pub(super) fn and(self, other: Usage) -> Usage {
+        Usage { user: self.user + other.user, system: self.system + other.system }
+    }
+
     /// The mean number of CPUs in use; `None` without a time.
     pub(super) fn cpus(self, elapsed: Duration) -> Option<f64> {
         let busy = (self.user + self.system).as_secs_f64();
