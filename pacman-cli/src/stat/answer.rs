@@ -19,6 +19,8 @@ pub(super) struct Interval {
 /// The data that all parts of the answer share.
 pub(super) struct Answer {
     pub(super) command: Vec<String>,
+    /// The process that was counted, if it is not the command.
+    pub(super) process: Option<i32>,
     pub(super) columns: Columns,
     pub(super) by: By,
     pub(super) interval: Option<Duration>,
@@ -29,6 +31,16 @@ pub(super) struct Answer {
     pub(super) notes: Vec<String>,
     /// The width by COLUMNS or the terminal; without either, and in a file, as wide as it takes.
     pub(super) width: usize,
+}
+
+impl Answer {
+    /// The counted process in words.
+    pub(super) fn subject(&self) -> String {
+        match self.process {
+            Some(pid) => format!("process {pid}"),
+            None => self.command.first().cloned().unwrap_or_default(),
+        }
+    }
 }
 
 /// The subject of a row.

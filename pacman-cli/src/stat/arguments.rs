@@ -36,6 +36,12 @@ pub(crate) struct StatArgs {
     #[arg(short, long)]
     pub(super) all: bool,
 
+    /// Count process PID, which runs already: all its threads, and those and the processes that they
+    /// make from now on; until it ends, until COMMAND ends, or until Ctrl-C. PID runs on
+    #[arg(short, long, value_name = "PID", conflicts_with_all = ["all", "repeat", "bind"],
+          value_parser = clap::value_parser!(i32).range(1..))]
+    pub(super) pid: Option<i32>,
+
     /// Bind threads in order of their start: compact, scatter, one-per-core, siblings-together or a
     /// list of CPUs. A process's first thread is bound when the second starts, so that the program
     /// sees all CPUs that it may use
@@ -71,7 +77,7 @@ pub(crate) struct StatArgs {
     pub(super) output: Option<PathBuf>,
 
     /// The program to count, with its arguments; pacman-pmu exits with its status
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "all")]
+    #[arg(last = true, value_name = "COMMAND", required_unless_present_any = ["all", "pid"])]
     pub(super) command: Vec<OsString>,
 }
 
@@ -87,11 +93,12 @@ Examples:
   pacman-pmu stat -e CYCLES,INSTRUCTIONS --bind compact -- ./program 4
   pacman-pmu stat --per-core --interval 1000 -- make -j8
   pacman-pmu stat --repeat 5 -- ./program 4
+  pacman-pmu stat -p 1234 -- sleep 10     process 1234, for 10 s
   pacman-pmu stat -a -- sleep 10          all programs, for 10 s
   pacman-pmu stat --json -o counts.json -- ./program
 
 Exit status:
-  COMMAND's own, or 128 and the number of the signal that ended it; and
+  COMMAND's own, or 128 and the number of the signal that ended it; 0 without COMMAND; and
   1    COMMAND cannot be counted: permission, no counters, no ptrace. If ptrace fails during
        the run, COMMAND still runs to its end
   2    bad input, such as an unknown event; nothing runs
@@ -104,12 +111,13 @@ const FORMATS: &str = "\
 JSON:
   format, version  \"pacman-stat\", 1
   command          a list
+  process          PID of -p, or null
   by               thread, core, context or run
   interval         null for the whole run, or number (from 0), begin_ns and end_ns
   elapsed_ns       the time that was counted
   user_ns, system_ns
                    the processor time of COMMAND and of the child processes that it waited for;
-                   null with -a, for an interval, and if COMMAND still runs
+                   null with -a and -p, for an interval, and if COMMAND still runs
   cpus_used        their sum as a multiple of elapsed_ns
   exit_status      COMMAND's, or null
   simulated        true if the counts are of a simulated machine

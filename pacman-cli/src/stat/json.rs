@@ -17,6 +17,7 @@ struct Document<'a, R> {
     version: u32,
     provenance: ProvenanceDocument<'a>,
     command: &'a [String],
+    process: Option<i32>,
     by: &'a str,
     interval: Option<Part>,
     elapsed_ns: u64,
@@ -124,6 +125,7 @@ pub(super) fn document<'a>(
         version: 1,
         provenance: ProvenanceDocument::of(&answer.provenance),
         command: &answer.command,
+        process: answer.process,
         by: answer.by.id(),
         interval: interval.number.map(|number| Part {
             number,

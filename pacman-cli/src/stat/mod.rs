@@ -38,7 +38,11 @@ use writer::{AnswerWriter, Sink};
 
 /// Runs the command and counts it; the exit status is the command's.
 pub(crate) fn stat(args: &StatArgs) -> CliResult {
-    if args.all { contexts(args) } else { threads(args) }
+    match args.pid {
+        Some(pid) => process(args, pid),
+        None if args.all => contexts(args),
+        None => threads(args),
+    }
 }
 
 fn threads(args: &StatArgs) -> CliResult {
@@ -63,6 +67,25 @@ fn threads(args: &StatArgs) -> CliResult {
     held.follow()?;
     let mut follower = follower(&held);
     run::run(Some(held), &mut follower, &signals, writer)
+}
+
+fn process(args: &StatArgs, pid: i32) -> CliResult {
+    let topology = topology()?;
+    let chosen = events::choose(args.events.as_deref(), &THREADS_SOFTWARE, backend, counts)?;
+    let doubt = chosen.made.open(Target::Caller)?.caps().doubt;
+    let sink = Sink::open(args)?;
+    let signals = Signals::hold()?;
+    let held = match args.command.as_slice() {
+        [] => None,
+        command => Some(Held::start(command, &signals)?),
+    };
+    let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
+    writer.answer.notes.extend(chosen.footnote);
+    let mut follower = Follower::attach(&*chosen.made, chosen.events.len(), pid, &topology)?;
+    if let Some(held) = &held {
+        follower.count_during(held.pid);
+    }
+    run::run(held, &mut follower, &signals, writer)
 }
 
 fn contexts(args: &StatArgs) -> CliResult {

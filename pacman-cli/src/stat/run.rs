@@ -87,12 +87,17 @@ pub(super) fn run(
     signals: &Signals,
     mut writer: AnswerWriter,
 ) -> CliResult {
-    let interrupted = if held.is_some() { INTERRUPTED } else { 0 };
+    let has_command = held.is_some();
     match count(held, collector, signals, &mut writer)? {
         Outcome::Lost => Ok(error::REFUSED),
         Outcome::Counted { elapsed, exit, .. } => {
             let unwritten = writer.whole(elapsed, collector.whole(), exit);
-            Ok(unwritten.unwrap_or(exit.map_or(interrupted, Exit::status)))
+            // The end of a process that somebody else started is no result of this one.
+            let status = match has_command {
+                true => exit.map_or(INTERRUPTED, Exit::status),
+                false => 0,
+            };
+            Ok(unwritten.unwrap_or(status))
         }
     }
 }
@@ -122,13 +127,19 @@ pub(super) fn count(
             let mut held = held.expect("who was not begun was held");
             return Err(held.problem());
         }
-        End::Ended(exit, asked) => (Some(exit), asked),
+        End::Ended(exit, asked) => {
+            let unknown = held.as_mut().filter(|_| !collector.follows_command());
+            if let Some(problem) = unknown.and_then(Held::not_begun) {
+                return Err(problem);
+            }
+            (Some(exit), asked)
+        }
         End::LetGo => (None, true),
         End::Lost(error) => {
             if let Some(progress) = &mut progress {
                 progress.wipe();
             }
-            error::complain(lost(&writer.answer.command[0], &error));
+            error::complain(lost(&writer.answer.subject(), &error));
             collector.abandon(signals).map_err(|error| system(&error))?;
             return Ok(Outcome::Lost);
         }
@@ -162,11 +173,11 @@ enum End {
 }
 
 /// Why a command that runs already is not counted.
-fn lost(command: &str, error: &io::Error) -> String {
+fn lost(subject: &str, error: &io::Error) -> String {
     format!(
         "cannot follow {} any further: ptrace says {error}; it runs on uncounted: allow ptrace \
          in the container's profile, or count with -a",
-        shown(command)
+        shown(subject)
     )
 }
 

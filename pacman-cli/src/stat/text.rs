@@ -61,6 +61,7 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
         _ => format!("{count} {many}"),
     };
     let mut parts = Vec::new();
+    parts.extend(answer.process.map(|_| answer.subject()));
     if !answer.command.is_empty() {
         parts.push(clip(&command_line(&answer.command)));
     }
@@ -95,7 +96,7 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
     match exit {
         Some(Exit::Status(0)) => {}
         Some(exit) => parts.push(exit.to_string()),
-        None if answer.command.is_empty() => {}
+        None if answer.command.is_empty() || answer.process.is_some() => {}
         None => parts.push("interrupted".into()),
     }
     parts.join(", ")

@@ -111,6 +111,7 @@ impl AnswerWriter {
         let screen = args.output.is_none().then(Terminal::stderr);
         let answer = Answer {
             command: args.command.iter().map(text_of).collect(),
+            process: args.pid,
             columns: Columns::of(events, doubt),
             by,
             interval: args.interval(),

@@ -33,6 +33,7 @@ mod smt;
 mod smt_signals;
 mod standard_output;
 mod stat;
+mod stat_process;
 mod stat_refusals;
 mod stat_signals;
 mod stat_totals;
