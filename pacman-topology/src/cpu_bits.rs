@@ -18,6 +18,10 @@ impl CpuBits {
         new
     }
 
+    pub(crate) fn contains(&self, cpu: u32) -> bool {
+        self.0.get(cpu as usize / 64).is_some_and(|word| word >> (cpu % 64) & 1 == 1)
+    }
+
     fn insert_run(&mut self, first: u32, last: u32) {
         let (low, high) = (first as usize / 64, last as usize / 64);
         self.reach(high);

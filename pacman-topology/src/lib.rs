@@ -21,9 +21,11 @@
 mod affinity;
 mod assemble;
 mod binding;
+mod caches;
 #[doc(hidden)]
 pub mod cancel;
 mod cgroup;
+mod clocks;
 mod core_type;
 mod cpu_bits;
 mod cpu_set;
@@ -42,6 +44,8 @@ mod tree;
 
 pub use affinity::current_cpu;
 pub use binding::Binding;
+pub use caches::{Cache, CacheKind};
+pub use clocks::ClockRates;
 pub use core_type::CoreType;
 pub use cpu_set::CpuSet;
 pub use error::{Error, ErrorKind, Result};

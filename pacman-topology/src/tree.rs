@@ -10,6 +10,7 @@ use crate::cpu_bits::{CpuBits, LAST_CPU};
 use crate::cpu_set::CpuSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{self, MOST_SYSTEM_BYTES};
+use crate::snapshot::{Source, Topology};
 
 /// A directory that holds `sys`, and sometimes `proc`.
 pub(crate) struct Tree {
@@ -25,6 +26,15 @@ impl Tree {
             return Tree { root: above.to_owned(), sys: root.to_owned() };
         }
         Tree { root: root.to_owned(), sys: inside }
+    }
+
+    /// The tree that a topology was read from, if it was read from one.
+    pub(crate) fn of(machine: &Topology) -> Option<Tree> {
+        match machine.source() {
+            Source::Sysfs(root) => Some(Tree::under(root)),
+            Source::Hwloc if machine.is_this_system() => Some(Tree::under(Path::new("/"))),
+            Source::Hwloc | Source::Synthetic(_) | Source::Simulated(_) => None,
+        }
     }
 
     /// A file of `/proc` in this tree.

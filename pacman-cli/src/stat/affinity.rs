@@ -11,7 +11,7 @@ use pacman_topology::placement::{Place, Placement};
 use crate::error::{CliError, CliResult};
 
 /// The places, and how many threads each has now.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ThreadPlaces {
     places: Vec<(Place, usize)>,
     shared: bool,

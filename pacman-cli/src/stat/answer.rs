@@ -5,6 +5,7 @@ use std::time::Duration;
 use pacman_core::Provenance;
 
 use super::figures::{Columns, Row, Who};
+use super::usage::Usage;
 
 /// A part of the run, or all of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,14 +19,28 @@ pub(super) struct Interval {
 /// The data that all parts of the answer share.
 pub(super) struct Answer {
     pub(super) command: Vec<String>,
+    /// The process that was counted, if it is not the command.
+    pub(super) process: Option<i32>,
     pub(super) columns: Columns,
     pub(super) by: By,
     pub(super) interval: Option<Duration>,
     pub(super) simulated: bool,
+    /// The processor time of the command, once it has ended.
+    pub(super) usage: Option<Usage>,
     pub(super) provenance: Provenance,
     pub(super) notes: Vec<String>,
     /// The width by COLUMNS or the terminal; without either, and in a file, as wide as it takes.
     pub(super) width: usize,
+}
+
+impl Answer {
+    /// The counted process in words.
+    pub(super) fn subject(&self) -> String {
+        match self.process {
+            Some(pid) => format!("process {pid}"),
+            None => self.command.first().cloned().unwrap_or_default(),
+        }
+    }
 }
 
 /// The subject of a row.
@@ -34,6 +49,7 @@ pub(super) enum By {
     Thread,
     Core,
     Context,
+    Run,
 }
 
 impl By {
@@ -42,6 +58,7 @@ impl By {
             By::Thread => "thread",
             By::Core => "core",
             By::Context => "context",
+            By::Run => "run",
         }
     }
 }

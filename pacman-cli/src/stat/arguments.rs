@@ -18,7 +18,8 @@ use pacman_core::Placement;
 #[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "all"]))]
 pub(crate) struct StatArgs {
     /// Events, separated by commas [default: hardware events if the machine has any, task-clock,
-    /// page-faults, context-switches and cpu-migrations]
+    /// page-faults, context-switches and cpu-migrations]. If the machine refuses each hardware event
+    /// of the list, its software events are counted and a line gives the reason
     #[arg(short, long, value_name = "EVENTS")]
     pub(super) events: Option<String>,
 
@@ -35,6 +36,12 @@ pub(crate) struct StatArgs {
     #[arg(short, long)]
     pub(super) all: bool,
 
+    /// Count process PID, which runs already: all its threads, and those and the processes that they
+    /// make from now on; until it ends, until COMMAND ends, or until Ctrl-C. PID runs on
+    #[arg(short, long, value_name = "PID", conflicts_with_all = ["all", "repeat", "bind"],
+          value_parser = clap::value_parser!(i32).range(1..))]
+    pub(super) pid: Option<i32>,
+
     /// Bind threads in order of their start: compact, scatter, one-per-core, siblings-together or a
     /// list of CPUs. A process's first thread is bound when the second starts, so that the program
     /// sees all CPUs that it may use
@@ -45,6 +52,13 @@ pub(crate) struct StatArgs {
     #[arg(long, value_name = "MS",
           value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
     pub(super) interval: Option<u64>,
+
+    /// Run COMMAND N times: a row for each run, then the median, minimum and maximum of each figure.
+    /// A run that fails counts, and the first exit status that is not 0 is passed on. Ctrl-C leaves
+    /// the interrupted run out
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["by", "interval"],
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) repeat: Option<u32>,
 
     /// Print JSON: one document, or with --interval one on each line
     #[arg(long, conflicts_with = "csv")]
@@ -63,7 +77,7 @@ pub(crate) struct StatArgs {
     pub(super) output: Option<PathBuf>,
 
     /// The program to count, with its arguments; pacman-pmu exits with its status
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "all")]
+    #[arg(last = true, value_name = "COMMAND", required_unless_present_any = ["all", "pid"])]
     pub(super) command: Vec<OsString>,
 }
 
@@ -78,14 +92,16 @@ Examples:
   pacman-pmu stat -- ./program 4
   pacman-pmu stat -e CYCLES,INSTRUCTIONS --bind compact -- ./program 4
   pacman-pmu stat --per-core --interval 1000 -- make -j8
+  pacman-pmu stat --repeat 5 -- ./program 4
+  pacman-pmu stat -p 1234 -- sleep 10     process 1234, for 10 s
   pacman-pmu stat -a -- sleep 10          all programs, for 10 s
   pacman-pmu stat --json -o counts.json -- ./program
 
 Exit status:
-  COMMAND's own, or 128 and the number of the signal that ended it; and
-  1    COMMAND cannot be counted: permission, unknown event, no ptrace. If ptrace fails during
+  COMMAND's own, or 128 and the number of the signal that ended it; 0 without COMMAND; and
+  1    COMMAND cannot be counted: permission, no counters, no ptrace. If ptrace fails during
        the run, COMMAND still runs to its end
-  2    bad input
+  2    bad input, such as an unknown event; nothing runs
   4    the answer could not be written
   126  COMMAND could not be run
   127  COMMAND was not found
@@ -95,9 +111,14 @@ const FORMATS: &str = "\
 JSON:
   format, version  \"pacman-stat\", 1
   command          a list
-  by               thread, core or context
+  process          PID of -p, or null
+  by               thread, core, context or run
   interval         null for the whole run, or number (from 0), begin_ns and end_ns
   elapsed_ns       the time that was counted
+  user_ns, system_ns
+                   the processor time of COMMAND and of the child processes that it waited for;
+                   null with -a and -p, for an interval, and if COMMAND still runs
+  cpus_used        their sum as a multiple of elapsed_ns
   exit_status      COMMAND's, or null
   simulated        true if the counts are of a simulated machine
   events           a list of name, unit, hardware and doubt: null, or the reason why its counts
@@ -115,11 +136,16 @@ JSON:
                    null unless their events were counted
     implausible    the reason why its impossible counts were left out, or null
     notes          a list of lines
+    run, user_ns, system_ns, exit_status
+                   a run's label, processor time and end; null for other rows
   total            time_ns, counts, ipc, stall_share, ghz, and missing: rows without counts
+  summaries        with --repeat median, minimum and maximum, each with time_ns, counts, ipc,
+                   stall_share, ghz, user_ns and system_ns; otherwise null
   notes            a list of facts that the reader of the figures must know
 
 CSV:
   begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,moved,time_ns,
-  implausible
+  implausible,command_user_ns,command_system_ns,command_cpus_used
   and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be
-  wrong. Absent values are empty.";
+  wrong. Absent values are empty. With --repeat, name is the run's number or median, minimum or
+  maximum, and command_user_ns and the like are the run's.";

@@ -86,6 +86,7 @@ impl Contexts {
                 }),
                 time,
                 missing: usize::from(context.note.is_some()),
+                derived: None,
             },
             notes: context.note.iter().cloned().collect(),
             implausible: None,
@@ -141,6 +142,10 @@ impl Collector for Contexts {
     // Contexts are counted without ptrace, so nothing is ever lost.
     fn abandon(&mut self, _: &Signals) -> io::Result<()> {
         Ok(())
+    }
+
+    fn follows_command(&self) -> bool {
+        false
     }
 
     fn is_simulated(&self) -> bool {

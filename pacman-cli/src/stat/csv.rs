@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use super::answer::{Answer, Interval};
 use super::figures::{Columns, Row, Who};
+use super::usage;
 use crate::records::csv;
 
 /// The names of the columns.
 pub(super) fn heading(columns: &Columns) -> String {
     let events = columns.events.iter().map(|event| format!("{} [{}]", event.title(), event.unit));
-    csv([FIXED.map(str::to_owned).into_iter().chain(events)])
+    let fixed = FIXED.iter().chain(&usage::COLUMNS).map(|name| name.to_string());
+    csv([fixed.chain(events)])
 }
 
 /// A line a row.
@@ -25,12 +27,22 @@ fn fields(answer: &Answer, interval: Interval, row: &Row) -> Vec<String> {
         }
         Who::Context => (nothing(), nothing(), nothing(), nothing(), nothing()),
         Who::Core { rows } => (nothing(), nothing(), nothing(), nothing(), rows.to_string()),
+        Who::Run(run) => (nothing(), nothing(), nothing(), run.label.clone(), nothing()),
     };
     let of_core = matches!(row.who, Who::Core { .. });
     let at = |field: Option<u32>| field.map_or_else(nothing, |value| value.to_string());
+    // An interval has no share of the command's time.
+    let mut used = answer.usage.filter(|_| interval.number.is_none());
+    let mut span = Some((interval.begin, interval.end));
+    if let Who::Run(run) = &row.who {
+        // A summary is at no time.
+        span = run.exit.map(|_| (run.begin, run.begin + row.figures.time));
+        used = run.usage;
+    }
+    let took = span.map_or(Duration::ZERO, |(begin, end)| end.saturating_sub(begin));
     let mut fields = vec![
-        nanos(interval.begin),
-        nanos(interval.end),
+        span.map_or_else(nothing, |(begin, _)| nanos(begin)),
+        span.map_or_else(nothing, |(_, end)| nanos(end)),
         answer.by.id().to_string(),
         number,
         pid,
@@ -46,6 +58,7 @@ fn fields(answer: &Answer, interval: Interval, row: &Row) -> Vec<String> {
         nanos(row.figures.time),
         row.implausible.clone().unwrap_or_default(),
     ];
+    fields.extend(usage::fields(used, took));
     match &row.figures.counts {
         Some(counts) => fields.extend(counts.iter().map(u64::to_string)),
         None => fields.extend(answer.columns.events.iter().map(|_| nothing())),

@@ -13,12 +13,14 @@ use pacman_core::{Event, Result};
 pub(super) struct Chosen<T> {
     pub(super) events: Vec<Event>,
     pub(super) made: T,
-    /// The reason why hardware events are missing, if the user requested no events.
+    /// The reason why hardware events are missing, if they are.
     pub(super) footnote: Option<String>,
 }
 
 /// Makes a value for the events of `list` and their parts. Without a list it takes the usual
 /// hardware events and `software`: all that `attempt` accepts and that count according to `counts`.
+///
+/// If the machine refuses each hardware event of `list`, the software events are left.
 pub(super) fn choose<T>(
     list: Option<&str>,
     software: &[&str],
@@ -28,8 +30,10 @@ pub(super) fn choose<T>(
     if let Some(list) = list {
         let events = Event::parse_list(list)?;
         named_twice(&events)?;
-        let made = attempt(&events)?;
-        return Ok(Chosen { events: Event::with_parts(events), made, footnote: None });
+        return match attempt(&events) {
+            Ok(made) => Ok(Chosen { events: Event::with_parts(events), made, footnote: None }),
+            Err(refusal) => software_of(events, refusal, attempt),
+        };
     }
     let mut events: Vec<Event> = Vec::new();
     let (mut made, mut refused) = (None, None);
@@ -59,6 +63,26 @@ pub(super) fn choose<T>(
     let refused = || refused.map(|error| format!("no hardware events: {error}"));
     let footnote = if hardware { None } else { why_no_hardware().or_else(refused) };
     Ok(Chosen { events: Event::with_parts(events), made, footnote })
+}
+
+/// The software events of a refused list, if it has any and every hardware event is refused alone.
+fn software_of<T>(
+    events: Vec<Event>,
+    refusal: pacman_core::Error,
+    mut attempt: impl FnMut(&[Event]) -> Result<T>,
+) -> CliResult<Chosen<T>> {
+    let (hardware, software): (Vec<Event>, Vec<Event>) =
+        events.into_iter().partition(Event::is_hardware);
+    // Otherwise a shorter list of hardware events counts, and the user chooses which.
+    let some_count = hardware.iter().any(|event| attempt(std::slice::from_ref(event)).is_ok());
+    if software.is_empty() || hardware.is_empty() || some_count {
+        return Err(refusal.into());
+    }
+    let made = attempt(&software)?;
+    let names: Vec<&str> = hardware.iter().map(Event::name).collect();
+    let verb = if names.len() == 1 { "was" } else { "were" };
+    let footnote = Some(format!("{} {verb} not counted: {refusal}", names.join(", ")));
+    Ok(Chosen { events: Event::with_parts(software), made, footnote })
 }
 
 /// Work that causes every event of [`HARDWARE`]: unpredictable branches, a chain of divisions, and
@@ -123,6 +147,27 @@ mod tests {
         let nothing = |_: &[Event]| Event::parse_list("").map(drop);
         let refused = choose(None, &software, nothing, |_, _| true).expect_err("nothing works");
         assert!(matches!(refused, CliError::Refused(_)), "{refused}");
+    }
+
+    #[test]
+    fn software_events_of_a_list_are_left_if_every_hardware_event_is_refused() {
+        let refused = || Event::parse_list("").map(|_| 0);
+        let software_only = |events: &[Event]| match events.iter().any(Event::is_hardware) {
+            true => refused(),
+            false => Ok(events.len()),
+        };
+        let list = Some("CYCLES,task-clock,INSTRUCTIONS");
+        let chosen = choose(list, &[], software_only, |_, _| true).expect("task-clock counts");
+        let names: Vec<&str> = chosen.events.iter().map(Event::name).collect();
+        assert_eq!((names.as_slice(), chosen.made), (&["task-clock"][..], 1));
+        let footnote = chosen.footnote.expect("the reason");
+        assert!(footnote.starts_with("CYCLES, INSTRUCTIONS were not counted: "), "{footnote}");
+        choose(Some("CYCLES"), &[], software_only, |_, _| true).expect_err("nothing is left");
+        let one_alone = |events: &[Event]| match events.len() {
+            1 => Ok(1),
+            _ => refused(),
+        };
+        choose(list, &[], one_alone, |_, _| true).expect_err("a shorter list counts");
     }
 
     #[test]

@@ -7,6 +7,8 @@ use pacman_core::report::{DOUBTED, implausible, zero_count_warnings};
 use pacman_core::topology::Context;
 use pacman_metrics::rates::{Counted, ipc};
 
+use super::usage::Usage;
+use crate::exit::Exit;
 use crate::implausible::note;
 
 /// The data that all rows share.
@@ -46,6 +48,17 @@ pub(super) struct Seat {
     pub(super) cpu: u32,
 }
 
+/// The facts of one run, or of a summary over runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Run {
+    /// Its number from 1, or the name of the summary.
+    pub(super) label: String,
+    /// From the begin of the first run, without the time between runs.
+    pub(super) begin: Duration,
+    pub(super) usage: Option<Usage>,
+    pub(super) exit: Option<Exit>,
+}
+
 /// The owner of the figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Who {
@@ -60,6 +73,7 @@ pub(super) enum Who {
     Core {
         rows: usize,
     },
+    Run(Run),
 }
 
 /// One row.
@@ -86,6 +100,8 @@ pub(super) struct Figures {
     pub(super) time: Duration,
     /// Rows without counts that the sum lacks.
     pub(super) missing: usize,
+    /// Set if they do not follow from these counts: a median of quotients is no quotient of medians.
+    pub(super) derived: Option<Derived>,
 }
 
 /// Figures that follow from counts of one group; `None` where they do not.
@@ -147,6 +163,9 @@ impl Columns {
     /// The figures that follow from a row's counts, all of one group; a sum that lacks a row has
     /// none.
     pub(super) fn derive(&self, figures: &Figures) -> Derived {
+        if let Some(derived) = figures.derived {
+            return derived;
+        }
         let Some(counts) = figures.counts.as_ref().filter(|_| figures.missing == 0) else {
             return Derived::default();
         };
@@ -274,6 +293,7 @@ impl Row {
     pub(super) fn told(&self) -> Vec<String> {
         let who = match &self.who {
             Who::Thread { number, .. } => format!("T{number}: "),
+            Who::Run(run) => format!("run {}: ", run.label),
             Who::Context | Who::Core { .. } => String::new(),
         };
         self.notes.iter().map(|note| format!("{who}{note}")).collect()
@@ -305,6 +325,7 @@ mod tests {
                 counts: counts.map(<[u64]>::to_vec),
                 time: Duration::from_secs(1),
                 missing,
+                derived: None,
             },
             notes: Vec::new(),
             implausible: None,

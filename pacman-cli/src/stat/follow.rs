@@ -4,6 +4,7 @@
 //! Before its end it stops again, and its counts are read. In between, system calls do not stop it,
 //! and signals are passed on at once.
 
+mod attach;
 mod let_go;
 
 use std::collections::{HashMap, HashSet};
@@ -37,6 +38,10 @@ pub(super) struct Follower<'a> {
     stuck: HashSet<i32>,
     main: i32,
     state: State,
+    /// It ran before, and another process waits for it.
+    attached: bool,
+    /// The command whose end ends the count of an attached process.
+    duration: Option<i32>,
     began: Instant,
 }
 
@@ -73,6 +78,8 @@ impl<'a> Follower<'a> {
             stuck: HashSet::new(),
             main,
             state: State::Waiting,
+            attached: false,
+            duration: None,
             began: Instant::now(),
         }
     }
@@ -195,7 +202,7 @@ impl<'a> Follower<'a> {
         self.end(tid);
         self.alive.remove(&tid);
         self.coming.remove(&tid);
-        if tid == self.main {
+        if tid == self.main && self.duration.is_none() {
             self.state = State::Ended(exit);
         }
     }
@@ -219,6 +226,7 @@ impl<'a> Follower<'a> {
                 missing: usize::from(span.counts.is_none()),
                 counts: span.counts,
                 time: span.time,
+                derived: None,
             },
             notes: thread.notes.clone(),
             implausible: None,
@@ -232,6 +240,10 @@ impl Collector for Follower<'_> {
     fn advance(&mut self) -> io::Result<Advance> {
         for _ in 0..BATCH {
             let Some((tid, stop)) = ptrace::next_stop()? else { return Ok(Advance::Waiting) };
+            // The child only sets the length of the run.
+            if let Some(exit) = stop.exit().filter(|_| self.duration == Some(tid)) {
+                return Ok(Advance::Ended(exit));
+            }
             let handled = self.handle(tid, stop);
             match &self.state {
                 State::Waiting | State::Running => {
@@ -274,7 +286,7 @@ impl Collector for Follower<'_> {
     fn let_go(&mut self, signals: &Signals) -> io::Result<Vec<String>> {
         let outlived = self.detach_all(signals)?;
         let mut notes = Vec::new();
-        if outlived > 0 {
+        if outlived > 0 && !self.attached {
             let threads = if outlived == 1 { "1 thread" } else { &format!("{outlived} threads") };
             notes.push(match self.state {
                 State::Ended(_) => format!(
@@ -294,7 +306,11 @@ impl Collector for Follower<'_> {
 
     fn abandon(&mut self, signals: &Signals) -> io::Result<()> {
         self.detach_all(signals)?;
-        self.outlast(signals)
+        if self.attached { Ok(()) } else { self.outlast(signals) }
+    }
+
+    fn follows_command(&self) -> bool {
+        !self.attached
     }
 
     fn is_simulated(&self) -> bool {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::answer::{Answer, Interval};
-use super::figures::{self, Row, Who};
+use super::figures::{self, Row, Run, Who};
 use super::slots::SlotsDocument;
+use super::usage::UsageDocument;
 use crate::document::{List, ProvenanceDocument};
 use crate::exit::Exit;
 
@@ -16,14 +17,18 @@ struct Document<'a, R> {
     version: u32,
     provenance: ProvenanceDocument<'a>,
     command: &'a [String],
+    process: Option<i32>,
     by: &'a str,
     interval: Option<Part>,
     elapsed_ns: u64,
+    #[serde(flatten)]
+    usage: UsageDocument,
     exit_status: Option<u8>,
     simulated: bool,
     events: Vec<Event<'a>>,
     rows: R,
     total: Total<'a>,
+    summaries: Option<Summaries<'a>>,
     notes: &'a [String],
 }
 
@@ -60,6 +65,21 @@ struct Total<'a> {
 }
 
 #[derive(Serialize)]
+struct Summaries<'a> {
+    median: RunDocument<'a>,
+    minimum: RunDocument<'a>,
+    maximum: RunDocument<'a>,
+}
+
+#[derive(Serialize)]
+struct RunDocument<'a> {
+    #[serde(flatten)]
+    figures: Figures<'a>,
+    user_ns: Option<u64>,
+    system_ns: Option<u64>,
+}
+
+#[derive(Serialize)]
 struct RowDocument<'a> {
     #[serde(flatten)]
     figures: Figures<'a>,
@@ -76,6 +96,10 @@ struct RowDocument<'a> {
     moved: bool,
     notes: &'a [String],
     implausible: Option<&'a str>,
+    run: Option<&'a str>,
+    user_ns: Option<u64>,
+    system_ns: Option<u64>,
+    exit_status: Option<u8>,
 }
 
 /// The whole run or an interval of it; `total` is the sum of the rows.
@@ -83,6 +107,7 @@ pub(super) fn document<'a>(
     answer: &'a Answer,
     interval: Interval,
     rows: &'a [Row],
+    summaries: &'a [Row],
     total: &'a figures::Figures,
     exit: Option<Exit>,
 ) -> impl Serialize + 'a {
@@ -92,23 +117,36 @@ pub(super) fn document<'a>(
         hardware: event.hardware,
         doubt: event.doubt,
     });
+    let elapsed = interval.end.saturating_sub(interval.begin);
+    // An interval has no share of it.
+    let usage = answer.usage.filter(|_| interval.number.is_none());
     Document {
         format: "pacman-stat",
         version: 1,
         provenance: ProvenanceDocument::of(&answer.provenance),
         command: &answer.command,
+        process: answer.process,
         by: answer.by.id(),
         interval: interval.number.map(|number| Part {
             number,
             begin_ns: nanos(interval.begin),
             end_ns: nanos(interval.end),
         }),
-        elapsed_ns: nanos(interval.end.saturating_sub(interval.begin)),
+        elapsed_ns: nanos(elapsed),
+        usage: UsageDocument::of(usage, elapsed),
         exit_status: exit.map(Exit::status),
         simulated: answer.simulated,
         events: events.collect(),
         rows: List(move || rows.iter().map(|each| row(answer, each))),
         total: Total { figures: figures(answer, total), missing: total.missing },
+        summaries: match summaries {
+            [median, minimum, maximum] => Some(Summaries {
+                median: summary(answer, median),
+                minimum: summary(answer, minimum),
+                maximum: summary(answer, maximum),
+            }),
+            _ => None,
+        },
         notes: &answer.notes,
     }
 }
@@ -117,8 +155,10 @@ fn row<'a>(answer: &Answer, row: &'a Row) -> RowDocument<'a> {
     let (thread, rows) = match &row.who {
         Who::Thread { number, pid, tid, name } => (Some((*number, *pid, *tid, name)), None),
         Who::Core { rows } => (None, Some(*rows)),
-        Who::Context => (None, None),
+        Who::Context | Who::Run(_) => (None, None),
     };
+    let run = run_of(row);
+    let usage = run.and_then(|run| run.usage);
     // A core's row has several contexts.
     let context = row.seat.filter(|_| rows.is_none());
     RowDocument {
@@ -136,6 +176,26 @@ fn row<'a>(answer: &Answer, row: &'a Row) -> RowDocument<'a> {
         moved: row.moved,
         notes: &row.notes,
         implausible: row.implausible.as_deref(),
+        run: run.map(|run| run.label.as_str()),
+        user_ns: usage.map(|usage| nanos(usage.user)),
+        system_ns: usage.map(|usage| nanos(usage.system)),
+        exit_status: run.and_then(|run| run.exit).map(Exit::status),
+    }
+}
+
+fn summary<'a>(answer: &Answer, row: &'a Row) -> RunDocument<'a> {
+    let usage = run_of(row).and_then(|run| run.usage);
+    RunDocument {
+        figures: figures(answer, &row.figures),
+        user_ns: usage.map(|usage| nanos(usage.user)),
+        system_ns: usage.map(|usage| nanos(usage.system)),
+    }
+}
+
+fn run_of(row: &Row) -> Option<&Run> {
+    match &row.who {
+        Who::Run(run) => Some(run),
+        _ => None,
     }
 }
 

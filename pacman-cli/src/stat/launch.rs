@@ -75,19 +75,22 @@ impl Held {
         self.go.write_all(&[1]).map_err(|error| CliError::not_run(&self.command, &error))
     }
 
+    /// The reason why an ended child did not become the command; `None` if it did.
+    pub(super) fn not_begun(&mut self) -> Option<CliError> {
+        let mut errno = [0; 4];
+        self.word.read_exact(&mut errno).ok()?;
+        let error = io::Error::from_raw_os_error(i32::from_ne_bytes(errno));
+        Some(CliError::not_run(&self.command, &error))
+    }
+
     /// Why the child ended without becoming the command.
     pub(super) fn problem(&mut self) -> CliError {
-        let mut errno = [0; 4];
-        match self.word.read_exact(&mut errno) {
-            Ok(()) => {
-                let error = io::Error::from_raw_os_error(i32::from_ne_bytes(errno));
-                CliError::not_run(&self.command, &error)
-            }
-            Err(_) => CliError::NotRunnable(format!(
+        self.not_begun().unwrap_or_else(|| {
+            CliError::NotRunnable(format!(
                 "cannot run {}: it was ended before it began",
                 shown_path(&self.command)
-            )),
-        }
+            ))
+        })
     }
 }
 

@@ -12,10 +12,12 @@ mod json;
 mod launch;
 mod progress;
 mod ptrace;
+mod repeat;
 mod run;
 mod slots;
 mod text;
 mod thread;
+mod usage;
 mod writer;
 
 use pacman_core::backend::perf::{Sharing, backend_on};
@@ -36,7 +38,11 @@ use writer::{AnswerWriter, Sink};
 
 /// Runs the command and counts it; the exit status is the command's.
 pub(crate) fn stat(args: &StatArgs) -> CliResult {
-    if args.all { contexts(args) } else { threads(args) }
+    match args.pid {
+        Some(pid) => process(args, pid),
+        None if args.all => contexts(args),
+        None => threads(args),
+    }
 }
 
 fn threads(args: &StatArgs) -> CliResult {
@@ -49,13 +55,37 @@ fn threads(args: &StatArgs) -> CliResult {
     let doubt = chosen.made.open(Target::Caller)?.caps().doubt;
     let sink = Sink::open(args)?;
     let signals = Signals::hold()?;
-    let held = Held::start(&args.command, &signals)?;
-    held.follow()?;
-    let mut follower =
-        Follower::new(&*chosen.made, chosen.events.len(), places, held.pid, &topology);
     let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
     writer.answer.notes.extend(chosen.footnote);
+    let events = chosen.events.len();
+    let follower =
+        |held: &Held| Follower::new(&*chosen.made, events, places.clone(), held.pid, &topology);
+    if let Some(times) = args.repeat {
+        return repeat::repeat(args, times, &signals, writer, |held| Box::new(follower(held)));
+    }
+    let held = Held::start(&args.command, &signals)?;
+    held.follow()?;
+    let mut follower = follower(&held);
     run::run(Some(held), &mut follower, &signals, writer)
+}
+
+fn process(args: &StatArgs, pid: i32) -> CliResult {
+    let topology = topology()?;
+    let chosen = events::choose(args.events.as_deref(), &THREADS_SOFTWARE, backend, counts)?;
+    let doubt = chosen.made.open(Target::Caller)?.caps().doubt;
+    let sink = Sink::open(args)?;
+    let signals = Signals::hold()?;
+    let held = match args.command.as_slice() {
+        [] => None,
+        command => Some(Held::start(command, &signals)?),
+    };
+    let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
+    writer.answer.notes.extend(chosen.footnote);
+    let mut follower = Follower::attach(&*chosen.made, chosen.events.len(), pid, &topology)?;
+    if let Some(held) = &held {
+        follower.count_during(held.pid);
+    }
+    run::run(held, &mut follower, &signals, writer)
 }
 
 fn contexts(args: &StatArgs) -> CliResult {

@@ -9,6 +9,7 @@ use super::answer::Interval;
 use super::figures::{Figures, Row};
 use super::launch::Held;
 use super::progress::Progress;
+use super::usage::Usage;
 use super::writer::AnswerWriter;
 use crate::error::{self, CliError, CliResult};
 use crate::exit::{Exit, INTERRUPTED};
@@ -40,6 +41,9 @@ pub(super) trait Collector {
     /// Detaches the command after [`Advance::Lost`], and waits for its end if possible.
     fn abandon(&mut self, signals: &Signals) -> io::Result<()>;
 
+    /// Whether the command is the subject, and not only the length of the run.
+    fn follows_command(&self) -> bool;
+
     /// Whether the counts are those of a simulated machine.
     fn is_simulated(&self) -> bool;
 
@@ -63,13 +67,49 @@ pub(super) enum Advance {
     Lost(io::Error),
 }
 
+/// The result of counting.
+pub(super) enum Outcome {
+    Counted {
+        elapsed: Duration,
+        /// The end of the command; `None` if it goes on.
+        exit: Option<Exit>,
+        /// A signal asked for the end.
+        asked: bool,
+    },
+    /// The command could not be followed to its end. A line on standard error has the reason.
+    Lost,
+}
+
 /// Lets the command begin, counts until it ends and writes the answer.
 pub(super) fn run(
-    mut held: Option<Held>,
+    held: Option<Held>,
     collector: &mut dyn Collector,
     signals: &Signals,
     mut writer: AnswerWriter,
 ) -> CliResult {
+    let has_command = held.is_some();
+    match count(held, collector, signals, &mut writer)? {
+        Outcome::Lost => Ok(error::REFUSED),
+        Outcome::Counted { elapsed, exit, .. } => {
+            let unwritten = writer.whole(elapsed, collector.whole(), exit);
+            // The end of a process that somebody else started is no result of this one.
+            let status = match has_command {
+                true => exit.map_or(INTERRUPTED, Exit::status),
+                false => 0,
+            };
+            Ok(unwritten.unwrap_or(status))
+        }
+    }
+}
+
+/// Lets the command begin and counts until it ends. Intervals are written meanwhile.
+pub(super) fn count(
+    mut held: Option<Held>,
+    collector: &mut dyn Collector,
+    signals: &Signals,
+    writer: &mut AnswerWriter,
+) -> CliResult<Outcome> {
+    let used_before = Usage::of_children();
     let began = Instant::now();
     collector.start();
     if let Some(held) = &mut held {
@@ -79,25 +119,35 @@ pub(super) fn run(
     let mut clock =
         Ticks { began, interval: writer.answer.interval, number: 0, begin: Duration::ZERO };
     let mut progress = writer.is_live().then(|| Progress::new(began));
-    let end = wait(command, collector, signals, &mut writer, &mut clock, &mut progress)
+    let end = wait(command, collector, signals, writer, &mut clock, &mut progress)
         .map_err(|error| system(&error))?;
-    let exit = match end {
+    let (exit, asked) = match end {
         End::Refused(refusal) => return Err(refusal),
         End::NotBegun => {
             let mut held = held.expect("who was not begun was held");
             return Err(held.problem());
         }
-        End::Ended(exit) => Some(exit),
-        End::LetGo => None,
+        End::Ended(exit, asked) => {
+            let unknown = held.as_mut().filter(|_| !collector.follows_command());
+            if let Some(problem) = unknown.and_then(Held::not_begun) {
+                return Err(problem);
+            }
+            (Some(exit), asked)
+        }
+        End::LetGo => (None, true),
         End::Lost(error) => {
             if let Some(progress) = &mut progress {
                 progress.wipe();
             }
-            error::complain(lost(&writer.answer.command[0], &error));
+            error::complain(lost(&writer.answer.subject(), &error));
             collector.abandon(signals).map_err(|error| system(&error))?;
-            return Ok(error::REFUSED);
+            return Ok(Outcome::Lost);
         }
     };
+    // The kernel adds the time of a child process when it is waited for.
+    writer.answer.usage = exit
+        .filter(|_| collector.follows_command())
+        .map(|_| Usage::of_children().since(used_before));
     collector.look();
     let elapsed = collector.time();
     let outlived = collector.let_go(signals).map_err(|error| system(&error))?;
@@ -107,16 +157,15 @@ pub(super) fn run(
         progress.wipe();
     }
     if writer.answer.interval.is_some() {
-        clock.part(collector, &mut writer);
+        clock.part(collector, writer);
     }
-    let interrupted = if command.is_some() { INTERRUPTED } else { 0 };
-    let unwritten = writer.whole(elapsed, collector.whole(), exit);
-    Ok(unwritten.unwrap_or(exit.map_or(interrupted, Exit::status)))
+    Ok(Outcome::Counted { elapsed, exit, asked })
 }
 
 /// The end of the wait.
 enum End {
-    Ended(Exit),
+    /// The end, and whether a signal asked for it.
+    Ended(Exit, bool),
     LetGo,
     NotBegun,
     Refused(CliError),
@@ -124,11 +173,11 @@ enum End {
 }
 
 /// Why a command that runs already is not counted.
-fn lost(command: &str, error: &io::Error) -> String {
+fn lost(subject: &str, error: &io::Error) -> String {
     format!(
         "cannot follow {} any further: ptrace says {error}; it runs on uncounted: allow ptrace \
          in the container's profile, or count with -a",
-        shown(command)
+        shown(subject)
     )
 }
 
@@ -163,8 +212,8 @@ fn wait(
             Advance::More => true,
             Advance::Waiting => false,
             Advance::Ended(exit) => {
-                signals.asked_to_end()?;
-                return Ok(End::Ended(exit));
+                let asked = signals.asked_to_end()? || asked > 0;
+                return Ok(End::Ended(exit, asked));
             }
             Advance::NotBegun => return Ok(End::NotBegun),
             Advance::Refused(refusal) => return Ok(End::Refused(refusal)),

@@ -67,7 +67,8 @@ pub(super) fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
 }
 
 fn shares(columns: &Columns, figures: &Figures) -> Option<SlotShares> {
-    let counts = figures.counts.as_ref().filter(|_| figures.missing == 0)?;
+    let follow = figures.missing == 0 && figures.derived.is_none();
+    let counts = figures.counts.as_ref().filter(|_| follow)?;
     SlotShares::of(|name| counts.get(place(columns, name)?).copied()).ok()
 }
 

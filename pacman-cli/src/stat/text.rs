@@ -14,7 +14,7 @@ use crate::exit::Exit;
 /// The block of one interval.
 pub(super) fn part(answer: &Answer, interval: Interval, rows: &[Row]) -> String {
     let (begin, end) = (interval.begin.as_secs_f64(), interval.end.as_secs_f64());
-    format!("{begin:.3} to {end:.3} s\n{}\n", table(answer, rows))
+    format!("{begin:.3} to {end:.3} s\n{}\n", table(answer, rows, &[]))
 }
 
 /// The block of the whole run, with what must be known to read it.
@@ -22,10 +22,11 @@ pub(super) fn whole(
     answer: &Answer,
     interval: Interval,
     rows: &[Row],
+    summaries: &[Row],
     exit: Option<Exit>,
 ) -> String {
-    let mut text =
-        format!("{}\n\n{}", heading(answer, interval.end, rows, exit), table(answer, rows));
+    let heading = heading(answer, interval.end, rows, exit);
+    let mut text = format!("{heading}\n\n{}", table(answer, rows, summaries));
     let mut notes: Vec<String> = Vec::new();
     if answer.simulated {
         notes.push(
@@ -60,10 +61,16 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
         _ => format!("{count} {many}"),
     };
     let mut parts = Vec::new();
+    parts.extend(answer.process.map(|_| answer.subject()));
     if !answer.command.is_empty() {
         parts.push(clip(&command_line(&answer.command)));
     }
     parts.push(format!("{:.3} s", elapsed.as_secs_f64()));
+    if let Some(usage) = answer.usage {
+        parts.push(format!("{:.3} s user", usage.user.as_secs_f64()));
+        parts.push(format!("{:.3} s system", usage.system.as_secs_f64()));
+        parts.extend(usage.cpus(elapsed).map(|cpus| format!("{cpus:.3} CPUs used")));
+    }
     match answer.by {
         By::Thread => {
             let (threads, processes) = census(rows);
@@ -79,6 +86,7 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
             });
             parts.push(plural(threads.sum(), "thread", "threads"));
         }
+        By::Run => parts.push(plural(rows.len(), "run", "runs")),
         By::Context => parts.push(plural(rows.len(), "context", "contexts")),
     }
     let on = cores(rows).filter(|core| core[0].seat.is_some()).count();
@@ -88,21 +96,25 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
     match exit {
         Some(Exit::Status(0)) => {}
         Some(exit) => parts.push(exit.to_string()),
-        None if answer.command.is_empty() => {}
+        None if answer.command.is_empty() || answer.process.is_some() => {}
         None => parts.push("interrupted".into()),
     }
     parts.join(", ")
 }
 
-fn table(answer: &Answer, rows: &[Row]) -> String {
+fn table(answer: &Answer, rows: &[Row], summaries: &[Row]) -> String {
     let columns = &answer.columns;
     let keys: &[&str] = match answer.by {
         By::Thread => &["core", "cpu", "pid", "tid", "thread"],
         By::Core => &["core", "threads"],
         By::Context => &["core", "cpu"],
+        By::Run => &["run"],
     };
+    let is_run = answer.by == By::Run;
+    let used = ["user", "system"].map(|name| Column::right(name, "s"));
+    let used = used.into_iter().filter(|_| is_run);
     let key = |name: &&str| Column { left: *name == "thread", ..Column::right(name, "") };
-    let mut grid = Grid::new(keys.iter().map(key).chain(headings(columns)).collect());
+    let mut grid = Grid::new(keys.iter().map(key).chain(headings(columns)).chain(used).collect());
     grid.keys = keys.len();
     let summed = |name: String, figures: &Figures| {
         let mut texts = vec![String::new(); keys.len()];
@@ -113,7 +125,7 @@ fn table(answer: &Answer, rows: &[Row]) -> String {
     for core in cores(rows) {
         for (position, row) in core.iter().enumerate() {
             let texts = row_keys(answer.by, row, position == 0);
-            grid.row([texts, cells(columns, &row.figures)].concat());
+            grid.row([texts, cells(columns, &row.figures), usage_cells(row)].concat());
         }
         if let (true, true, Some(seat)) = (core.len() > 1, several, core[0].seat) {
             let sum = Figures::sum(core.iter().map(|row| &row.figures));
@@ -121,7 +133,12 @@ fn table(answer: &Answer, rows: &[Row]) -> String {
             grid.row(summed(format!("core {}{mark}", seat.core), &sum));
         }
     }
-    if rows.len() > 1 {
+    for (number, row) in summaries.iter().enumerate() {
+        let texts = row_keys(answer.by, row, true);
+        let texts = [texts, cells(columns, &row.figures), usage_cells(row)].concat();
+        if number == 0 { grid.total(texts) } else { grid.row(texts) }
+    }
+    if rows.len() > 1 && !is_run {
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
         grid.total(summed("total".into(), &total));
     }
@@ -148,6 +165,17 @@ fn row_keys(by: By, row: &Row, first: bool) -> Vec<String> {
         ],
         (Who::Core { rows }, _) => vec![format!("{core}{mark}"), rows.to_string()],
         (Who::Context, _) => vec![core, cpu],
+        (Who::Run(run), _) => vec![run.label.clone()],
+    }
+}
+
+/// The last cells of a run's row.
+fn usage_cells(row: &Row) -> Vec<String> {
+    let Who::Run(run) = &row.who else { return Vec::new() };
+    let time = |time: Duration| format!("{:.3}", time.as_secs_f64());
+    match run.usage {
+        Some(usage) => vec![time(usage.user), time(usage.system)],
+        None => vec!["-".into(), "-".into()],
     }
 }
 

@@ -92,7 +92,9 @@ impl AnswerWriter {
         topology: &Topology,
         sink: Sink,
     ) -> AnswerWriter {
-        let by = if args.all {
+        let by = if args.repeat.is_some() {
+            By::Run
+        } else if args.all {
             By::Context
         } else if args.per_core {
             By::Core
@@ -109,10 +111,12 @@ impl AnswerWriter {
         let screen = args.output.is_none().then(Terminal::stderr);
         let answer = Answer {
             command: args.command.iter().map(text_of).collect(),
+            process: args.pid,
             columns: Columns::of(events, doubt),
             by,
             interval: args.interval(),
             simulated: false,
+            usage: None,
             provenance: Provenance::here(Some(topology), SystemTime::now()),
             notes: doubt
                 .map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}"))
@@ -138,7 +142,7 @@ impl AnswerWriter {
         let text = match self.format {
             Format::Text => text::part(&self.answer, interval, &rows),
             Format::Csv => self.csv(interval, &rows),
-            Format::Json => self.json(interval, &rows, None),
+            Format::Json => self.json(interval, &rows, &[], None),
         };
         self.sink.write(&text);
     }
@@ -156,13 +160,37 @@ impl AnswerWriter {
         self.answer.notes.extend(self.answer.columns.zero_count_warnings(&total));
         let rows = self.arranged(rows);
         let text = match self.format {
-            Format::Text => text::whole(&self.answer, interval, &rows, exit),
+            Format::Text => text::whole(&self.answer, interval, &rows, &[], exit),
             // Its lines add up to the whole.
             Format::Csv if self.answer.interval.is_some() => String::new(),
             Format::Csv => self.csv(interval, &rows),
-            Format::Json => self.json(interval, &rows, exit),
+            Format::Json => self.json(interval, &rows, &[], exit),
         };
-        self.sink.write(&text);
+        self.close(&text)
+    }
+
+    /// Writes the rows of several runs and their summaries. Answers an exit status if they could
+    /// not be written.
+    pub(super) fn runs(
+        mut self,
+        elapsed: Duration,
+        rows: Vec<Row>,
+        summaries: Vec<Row>,
+        exit: Option<Exit>,
+    ) -> Option<u8> {
+        let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
+        let total = Figures::sum(rows.iter().map(|row| &row.figures));
+        self.answer.notes.extend(self.answer.columns.zero_count_warnings(&total));
+        let text = match self.format {
+            Format::Text => text::whole(&self.answer, interval, &rows, &summaries, exit),
+            Format::Csv => self.csv(interval, &[rows, summaries].concat()),
+            Format::Json => self.json(interval, &rows, &summaries, exit),
+        };
+        self.close(&text)
+    }
+
+    fn close(mut self, text: &str) -> Option<u8> {
+        self.sink.write(text);
         let error = self.sink.failed.as_ref()?;
         error::complain(format!("cannot write the answer to {}: {error}", self.sink.name));
         Some(UNWRITABLE)
@@ -174,9 +202,15 @@ impl AnswerWriter {
         heading + &csv::rows(&self.answer, interval, rows)
     }
 
-    fn json(&self, interval: Interval, rows: &[Row], exit: Option<Exit>) -> String {
+    fn json(
+        &self,
+        interval: Interval,
+        rows: &[Row],
+        summaries: &[Row],
+        exit: Option<Exit>,
+    ) -> String {
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        let document = json::document(&self.answer, interval, rows, &total, exit);
+        let document = json::document(&self.answer, interval, rows, summaries, &total, exit);
         // Programs read one interval a line.
         match self.answer.interval {
             None => document::text(&document),

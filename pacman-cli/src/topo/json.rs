@@ -4,6 +4,8 @@ use pacman_core::Topology;
 use pacman_core::topology::{self, Restrictor};
 use serde::Serialize;
 
+use super::details::{CacheDocument, ClockDocument, Details};
+
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     machine: &'a str,
@@ -17,6 +19,9 @@ pub(super) struct Document<'a> {
     offline: Vec<u32>,
     restrictions: Vec<Restriction<'a>>,
     quota: Option<Quota<'a>>,
+    caches: Option<Vec<CacheDocument>>,
+    clocks: Option<Vec<ClockDocument>>,
+    tsc_hz: Option<f64>,
     caveats: &'a [String],
 }
 
@@ -59,7 +64,7 @@ struct Quota<'a> {
 }
 
 /// Everything the picture shows, by package, core and context.
-pub(super) fn facts(machine: &Topology) -> Document<'_> {
+pub(super) fn facts<'a>(machine: &'a Topology, details: &Details) -> Document<'a> {
     let packages = machine.packages().iter().map(|package| Package {
         package: package.package,
         cores: machine.cores()[package.cores.clone()]
@@ -93,6 +98,9 @@ pub(super) fn facts(machine: &Topology) -> Document<'_> {
         offline: machine.offline().iter().collect(),
         restrictions: restrictions.collect(),
         quota,
+        caches: details.caches(),
+        clocks: details.clocks(),
+        tsc_hz: details.tsc_hz(),
         caveats: machine.caveats(),
     }
 }
@@ -178,8 +186,14 @@ mod tests {
   "offline": [],
   "restrictions": [],
   "quota": null,
+  "caches": null,
+  "clocks": null,
+  "tsc_hz": null,
   "caveats": []
 }"#;
-        assert_eq!(crate::document::text(&facts(&machine)), format!("{expected}\n"));
+        assert_eq!(
+            crate::document::text(&facts(&machine, &Details::default())),
+            format!("{expected}\n")
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! `pacman-pmu topo`: the machine as a picture for people or as JSON for programs.
 
+mod details;
 mod json;
 mod picture;
 #[cfg(test)]
@@ -14,12 +15,14 @@ use pacman_core::Topology;
 use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::terminal::Terminal;
+use details::Details;
 
 /// Show the packages, cores and hardware contexts of this machine.
 ///
 /// Every box is a core. The numbers in it are its contexts, by Linux's CPU number. This process may
 /// not use contexts in parentheses. If the machine has more than 64 contexts, equal cores share a
-/// box, which lists the first siblings, the second siblings and so on.
+/// box, which lists the first siblings, the second siblings and so on. Below there are the caches with
+/// the contexts that share each, and the clock rates, as far as the kernel tells them.
 #[derive(clap::Args, Debug, Default)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TopoArgs {
@@ -48,15 +51,17 @@ pub(crate) struct TopoArgs {
 /// and 2 if a requested machine cannot.
 pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> CliResult {
     let asked_for = args.synthetic.is_some() || args.sysfs.is_some();
-    let machine = read(args).map_err(|error| match asked_for {
+    let refused = |error: pacman_topology::Error| match asked_for {
         true => CliError::bad_input(error),
         false => CliError::refused(error),
-    })?;
+    };
+    let machine = read(args).map_err(refused)?;
     if args.tiles {
         return tiles::tiles(&machine, args.json, out);
     }
+    let details = Details::of(&machine).map_err(refused)?;
     if args.json {
-        document::write(out, &json::facts(&machine))?;
+        document::write(out, &json::facts(&machine, &details))?;
     } else {
         let terminal = Terminal::stdout();
         let style = picture::Style {
@@ -64,7 +69,7 @@ pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> CliResult {
             unicode: terminal.unicode,
             unfold: args.unfold,
         };
-        out.write_all(picture::draw(&machine, &style).as_bytes())?;
+        out.write_all(picture::draw(&machine, &details, &style).as_bytes())?;
     }
     out.flush()?;
     Ok(0)

@@ -6,6 +6,8 @@ use pacman_core::Topology;
 use pacman_core::topology::{Core, CoreType, CpuSet, Package};
 use pacman_events::shown::{line, shown};
 
+use super::details::Details;
+
 /// The style of the picture.
 pub(super) struct Style {
     /// Columns of the terminal.
@@ -17,7 +19,7 @@ pub(super) struct Style {
 }
 
 /// The whole picture, ending in a newline.
-pub(super) fn draw(machine: &Topology, style: &Style) -> String {
+pub(super) fn draw(machine: &Topology, details: &Details, style: &Style) -> String {
     let picture = Picture {
         machine,
         style,
@@ -29,6 +31,11 @@ pub(super) fn draw(machine: &Topology, style: &Style) -> String {
     for package in machine.packages() {
         lines.push(String::new());
         lines.extend(picture.package(package));
+    }
+    let details = details.lines(machine, if style.unicode { "×" } else { "x" });
+    if !details.is_empty() {
+        lines.push(String::new());
+        lines.extend(details.iter().flat_map(|line| wrap(line, style.width)));
     }
     let remarks = picture.remarks();
     if !remarks.is_empty() {

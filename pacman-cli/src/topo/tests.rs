@@ -6,13 +6,18 @@ use std::path::PathBuf;
 
 use pacman_core::Topology;
 
+use super::details::Details;
 use super::picture::{Style, draw};
 use super::{TopoArgs, topo};
 use crate::document;
 use crate::error::CliError;
 
 fn picture(text: &str, width: usize, unicode: bool, unfold: bool) -> String {
-    draw(&Topology::synthetic(text).unwrap(), &Style { width, unicode, unfold })
+    draw(
+        &Topology::synthetic(text).unwrap(),
+        &Details::default(),
+        &Style { width, unicode, unfold },
+    )
 }
 
 /// A little `/sys` in a temporary directory: 2 cores of 2 contexts, one CPU offline, in a container.
@@ -103,9 +108,10 @@ not this system: read from synthetic \"2
 fn limits_and_offline_contexts_are_marked() {
     let root = container();
     let machine = Topology::from_sysfs(&root).unwrap();
-    let drawn = draw(&machine, &Style { width: 100, unicode: true, unfold: false });
+    let details = Details::of(&machine).unwrap();
+    let drawn = draw(&machine, &details, &Style { width: 100, unicode: true, unfold: false });
     assert_eq!(
-        drawn.lines().take(13).collect::<Vec<_>>().join("\n"),
+        drawn.lines().take(16).collect::<Vec<_>>().join("\n"),
         "\
 Small CPU
 1 package, 2 cores, 3 contexts, up to 2 to a core, 1 NUMA node
@@ -116,12 +122,15 @@ Small CPU
 │ ╰────────╯ ╰────────╯                                                                            │
 └──────────────────────────────────────────────────────────────────────────────────────────────────┘
 
+caches unknown
+clock rates unknown
+
 offline (present, switched off): 3
 (n): this process may not run there
 allowed: the cpuset in /sys/fs/cgroup/box/cpuset.cpus.effective leaves cpus 0,1
 quota: 1.50 cpus' worth of time (150000 of 100000 us, /sys/fs/cgroup/box/cpu.max)"
     );
-    let facts = document::value(&super::json::facts(&machine));
+    let facts = document::value(&super::json::facts(&machine, &details));
     assert_eq!(facts["offline"], serde_json::json!([3]));
     assert_eq!(facts["allowed"], serde_json::json!([0, 1]));
     assert_eq!(facts["quota"]["cpus"], 1.5);
@@ -129,6 +138,64 @@ quota: 1.50 cpus' worth of time (150000 of 100000 us, /sys/fs/cgroup/box/cpu.max
     assert_eq!(facts["restrictions"][0]["file"], file);
     assert_eq!(facts["packages"][0]["cores"][0]["contexts"][1]["allowed"], false);
     fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn caches_and_clocks_are_shown_by_core_type() {
+    let root = tempfile::tempdir().unwrap();
+    let cpus = root.path().join("sys/devices/system/cpu");
+    let file = |path: String, content: &str| {
+        let path = cpus.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    };
+    file("online".into(), "0-5");
+    for (cpu, capacity, core, data) in [
+        (0, "1024", "0-1", "48K"),
+        (1, "1024", "0-1", "48K"),
+        (2, "1024", "2-3", "48K"),
+        (3, "1024", "2-3", "48K"),
+        (4, "400", "4", "32K"),
+        (5, "400", "5", "32K"),
+    ] {
+        file(format!("cpu{cpu}/cpu_capacity"), capacity);
+        file(format!("cpu{cpu}/topology/core_cpus_list"), core);
+        let last =
+            [("level", "3"), ("type", "Unified"), ("size", "12M"), ("shared_cpu_list", "0-5")];
+        let first = [("level", "1"), ("type", "Data"), ("size", data), ("shared_cpu_list", core)];
+        for (index, cache) in [first, last].iter().enumerate() {
+            for (name, content) in cache {
+                file(format!("cpu{cpu}/cache/index{index}/{name}"), content);
+            }
+        }
+        let highest = if cpu < 4 { "5100000" } else { "3800000" };
+        file(format!("cpu{cpu}/cpufreq/cpuinfo_max_freq"), highest);
+    }
+    let machine = Topology::from_sysfs(root.path()).unwrap();
+    let details = Details::of(&machine).unwrap();
+    let drawn = draw(&machine, &details, &Style { width: 100, unicode: false, unfold: false });
+    let expected = "
+L1d 32 KiB x 2, 1 context each, efficiency cores
+L1d 48 KiB x 2, 2 contexts each, performance cores
+L3 12 MiB x 1, 6 contexts each: 0-5
+clock of 0-3: highest 5.100 GHz
+clock of 4,5: highest 3.800 GHz
+";
+    assert!(drawn.contains(expected), "{drawn}");
+    let facts = document::value(&super::json::facts(&machine, &details));
+    let caches = facts["caches"].as_array().unwrap();
+    assert_eq!(caches.len(), 5, "{facts:#}");
+    let last = serde_json::json!({
+        "level": 3, "kind": "unified", "bytes": 12 << 20, "cpus": [0, 1, 2, 3, 4, 5]
+    });
+    assert_eq!(caches[4], last);
+    let slower = serde_json::json!({
+        "cpus": [4, 5], "min_hz": null, "base_hz": null, "max_hz": 3_800_000_000_u64
+    });
+    assert_eq!(facts["clocks"][1], slower);
+    file("cpu4/cache/index1/size".into(), "twelve");
+    file("cpu0/cache/index1/shared_cpu_list".into(), "0-3");
+    assert!(Details::of(&machine).is_err(), "a size is a number");
 }
 
 #[test]

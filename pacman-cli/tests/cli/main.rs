@@ -34,8 +34,10 @@ mod smt;
 mod smt_signals;
 mod standard_output;
 mod stat;
+mod stat_process;
 mod stat_refusals;
 mod stat_signals;
+mod stat_totals;
 mod validate;
 
 use std::path::PathBuf;

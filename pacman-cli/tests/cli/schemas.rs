@@ -145,6 +145,7 @@ fn counts_of_a_command() {
         &[
             &["stat", "--json", "-o", "/dev/stdout", "--", "true"],
             &["stat", "--json", "--per-core", "-o", "/dev/stdout", "--", "true"],
+            &["stat", "--json", "-r", "2", "-o", "/dev/stdout", "--", "true"],
             &[
                 "--machine",
                 "haswell",

@@ -276,7 +276,9 @@ fn csv_has_as_many_fields_everywhere() {
     let said = text(&answer.stderr);
     let table: Vec<&str> = said.lines().filter(|line| !line.starts_with("sh:")).collect();
     assert_eq!(table.len(), 2, "{said}");
-    assert!(table[0].ends_with(",time_ns,implausible,task-clock [ns]"));
+    assert!(table[0].ends_with(
+        ",implausible,command_user_ns,command_system_ns,command_cpus_used,task-clock [ns]"
+    ));
     assert_eq!(table[0].split(',').count(), table[1].split(',').count());
     assert!(
         pacman_pmu(&["stat", "--csv", "--json", "--", "true"])

@@ -47,6 +47,37 @@ fn what_cannot_be_run_gets_one_line() {
 }
 
 #[test]
+fn an_unknown_event_is_refused_before_the_program_runs() {
+    let scratch = Scratch::new();
+    let made = scratch.named("made");
+    for (event, said) in [("cycels", "; nearest: CYCLES\n"), ("zebra", " shows what there is\n")] {
+        for command in ["stat", "run"] {
+            let answer = run(&[command, "-e", event, "--", "touch", &made]);
+            let line = text(&answer.stderr);
+            assert_eq!((answer.status.code(), line.lines().count()), (Some(2), 1), "{line}");
+            assert!(line.starts_with("pacman-pmu: ") && line.ends_with(said), "{line}");
+            assert!(!scratch.path("made").exists(), "{command} -e {event} ran it");
+        }
+    }
+}
+
+#[test]
+fn software_events_count_where_the_machine_refuses_hardware_events() {
+    let answer = run(&["stat", "--json", "-e", "CYCLES,task-clock", "--", "true"]);
+    assert_eq!(answer.status.code(), Some(0), "{answer:?}");
+    let document: Value = serde_json::from_slice(&answer.stderr).expect("JSON");
+    if document["events"][0]["name"] == "CYCLES" {
+        return skipped("this machine counts CYCLES");
+    }
+    assert_eq!(document["events"].as_array().map(Vec::len), Some(1), "{document:#}");
+    assert!(document["rows"][0]["counts"][0].as_u64().is_some_and(|clock| clock > 0));
+    let note = document["notes"][0].as_str().expect("a note");
+    assert!(note.starts_with("CYCLES was not counted: "), "{note}");
+    let answer = run(&["stat", "-e", "CYCLES", "--", "true"]);
+    assert_eq!(answer.status.code(), Some(1), "no event is left: {answer:?}");
+}
+
+#[test]
 fn an_answer_that_nobody_reads_changes_nothing() {
     let mut ends = [0; 2];
     // SAFETY: the call fills two descriptors into a live array of two.

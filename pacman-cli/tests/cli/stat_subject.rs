@@ -84,6 +84,22 @@ fn main() {
                 ten.into_iter().for_each(|thread| thread.join().unwrap());
             }
         }
+        // Threads that work until standard input ends.
+        "pool" => {
+            let ready = std::sync::Arc::new(std::sync::Barrier::new(1 + arguments[1].parse::<usize>().unwrap()));
+            for _ in 1..=arguments[1].parse().unwrap() {
+                let ready = ready.clone();
+                thread::spawn(move || {
+                    ready.wait();
+                    loop {
+                        work(1, 0);
+                    }
+                });
+            }
+            ready.wait();
+            println!("ready");
+            std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+        }
         // As many threads as it sees CPUs, as OpenMP's runtimes make them.
         "team" => {
             let team = thread::available_parallelism().unwrap().get();

@@ -1,5 +1,6 @@
 //! Topologies: real machines from their `/sys`, limits, made-up machines, hwloc.
 
+mod caches;
 mod hwloc;
 mod limits;
 mod machines;

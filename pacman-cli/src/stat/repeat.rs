@@ -1,0 +1,212 @@
+//! Several runs of the command: a row for each, and the median and the range of every figure.
+
+use std::time::Duration;
+
+use super::arguments::StatArgs;
+use super::figures::{Columns, Derived, Figures, Row, Run, Who};
+use super::launch::Held;
+use super::run::{Collector, Outcome, count};
+use super::usage::Usage;
+use super::writer::AnswerWriter;
+use crate::error::{self, CliResult};
+use crate::exit::{Exit, INTERRUPTED};
+use crate::signals::Signals;
+
+/// Runs the command as often as `args` asks for. The exit status is the first one that is not 0.
+pub(super) fn repeat<'a>(
+    args: &StatArgs,
+    times: u32,
+    signals: &Signals,
+    mut writer: AnswerWriter,
+    mut follower: impl FnMut(&Held) -> Box<dyn Collector + 'a>,
+) -> CliResult {
+    let mut rows = Vec::new();
+    let (mut elapsed, mut used, mut failed) = (Duration::ZERO, Some(Usage::default()), None);
+    for number in 1..=times {
+        let held = Held::start(&args.command, signals)?;
+        held.follow()?;
+        let mut collector = follower(&held);
+        let noted = writer.answer.notes.len();
+        let (took, exit, asked) = match count(Some(held), &mut *collector, signals, &mut writer)? {
+            Outcome::Counted { elapsed, exit, asked } => (elapsed, exit, asked),
+            Outcome::Lost => return Ok(error::REFUSED),
+        };
+        for note in &mut writer.answer.notes[noted..] {
+            *note = format!("run {number}: {note}");
+        }
+        if asked {
+            writer.answer.notes.push(format!("run {number} was interrupted and is left out"));
+            failed = failed.or(Some(exit.map_or(INTERRUPTED, Exit::status)));
+            break;
+        }
+        let usage = writer.answer.usage;
+        let run = Run { label: number.to_string(), begin: elapsed, usage, exit };
+        rows.push(row(&writer.answer.columns, run, collector.whole(), took));
+        elapsed += took;
+        used = used.zip(usage).map(|(used, usage)| used.and(usage));
+        if let Some(exit) = exit.filter(|exit| exit.status() != 0) {
+            writer
+                .answer
+                .notes
+                .push(format!("run {number}: {exit}; its figures are among those above"));
+            failed = failed.or(Some(exit.status()));
+        }
+    }
+    writer.answer.usage = used;
+    let exit = Some(Exit::Status(failed.unwrap_or(0)));
+    let summaries = summaries(&writer.answer.columns, &rows);
+    Ok(writer.runs(elapsed, rows, summaries, exit).or(failed).unwrap_or(0))
+}
+
+/// The row of a run. Counts that lack a thread are left out: those of other runs have it.
+fn row(columns: &Columns, run: Run, mut threads: Vec<Row>, elapsed: Duration) -> Row {
+    columns.leave_out(&mut threads);
+    let sum = Figures::sum(threads.iter().map(|row| &row.figures));
+    let notes = match sum.missing {
+        0 => Vec::new(),
+        missing => {
+            vec![format!("no counts, because {missing} of {} threads have none", threads.len())]
+        }
+    };
+    Row {
+        who: Who::Run(run),
+        seat: None,
+        bound: false,
+        moved: false,
+        figures: Figures {
+            counts: sum.counts.filter(|_| sum.missing == 0),
+            time: elapsed,
+            missing: usize::from(sum.missing > 0),
+            derived: None,
+        },
+        notes,
+        implausible: None,
+    }
+}
+
+/// The median, the minimum and the maximum of each figure by itself.
+///
+/// One disturbed run moves a mean and a deviation, but not a median; the range hides no run.
+fn summaries(columns: &Columns, runs: &[Row]) -> Vec<Row> {
+    if runs.is_empty() {
+        return Vec::new();
+    }
+    let named = [("median", 0), ("minimum", 1), ("maximum", 2)];
+    named.map(|(label, which)| summary(columns, runs, label, which)).into()
+}
+
+fn summary(columns: &Columns, runs: &[Row], label: &str, which: usize) -> Row {
+    let counts = |event: usize| {
+        let counts = runs.iter().filter_map(|run| Some(run.figures.counts.as_ref()?[event]));
+        statistics(counts.collect(), |a, b| a.midpoint(b)).map(|three| three[which])
+    };
+    let time = |time: &dyn Fn(&Row) -> Option<Duration>| {
+        statistics(runs.iter().filter_map(time).collect(), |a, b| (a + b) / 2)
+            .map(|three| three[which])
+    };
+    let rate = |rate: fn(Derived) -> Option<f64>| {
+        let rates = runs.iter().filter_map(|run| rate(columns.derive(&run.figures)));
+        statistics(rates.collect(), f64::midpoint).map(|three| three[which])
+    };
+    let usage = |of: fn(Usage) -> Duration| {
+        time(&move |run: &Row| match &run.who {
+            Who::Run(run) => run.usage.map(of),
+            _ => None,
+        })
+    };
+    let usage = usage(|usage| usage.user).zip(usage(|usage| usage.system));
+    let counts: Option<Vec<u64>> = (0..columns.events.len()).map(counts).collect();
+    Row {
+        who: Who::Run(Run {
+            label: label.into(),
+            begin: Duration::ZERO,
+            usage: usage.map(|(user, system)| Usage { user, system }),
+            exit: None,
+        }),
+        seat: None,
+        bound: false,
+        moved: false,
+        figures: Figures {
+            missing: usize::from(counts.is_none()),
+            counts,
+            time: time(&|run| Some(run.figures.time)).unwrap_or_default(),
+            derived: Some(Derived {
+                ipc: rate(|derived| derived.ipc),
+                stalled: rate(|derived| derived.stalled),
+                ghz: rate(|derived| derived.ghz),
+            }),
+        },
+        notes: Vec::new(),
+        implausible: None,
+    }
+}
+
+/// Median, minimum and maximum; `None` without values.
+fn statistics<T: Copy + PartialOrd>(mut values: Vec<T>, middle: fn(T, T) -> T) -> Option<[T; 3]> {
+    // No figure is a NaN: derived figures are quotients by more than 0.
+    values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    let (first, last) = (*values.first()?, *values.last()?);
+    let half = values.len() / 2;
+    let median = match values.len() % 2 {
+        1 => values[half],
+        _ => middle(values[half - 1], values[half]),
+    };
+    Some([median, first, last])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::Column;
+    use super::*;
+
+    fn run(counts: Option<[u64; 2]>, seconds: u64) -> Row {
+        let columns = columns();
+        let figures = Figures {
+            missing: usize::from(counts.is_none()),
+            counts: counts.map(Vec::from),
+            ..Figures::default()
+        };
+        let thread = Row {
+            who: Who::Context,
+            seat: None,
+            bound: false,
+            moved: false,
+            figures: Figures { time: Duration::from_secs(9), ..figures },
+            notes: Vec::new(),
+            implausible: None,
+        };
+        let usage = Usage { user: Duration::from_secs(seconds), system: Duration::ZERO };
+        let run = Run { label: "1".into(), begin: Duration::ZERO, usage: Some(usage), exit: None };
+        row(&columns, run, vec![thread], Duration::from_secs(seconds))
+    }
+
+    fn columns() -> Columns {
+        let column =
+            |name: &str| Column { name: name.into(), unit: "", hardware: true, doubt: None };
+        Columns::new(["CYCLES", "INSTRUCTIONS"].map(column).into())
+    }
+
+    #[test]
+    fn each_figure_has_its_own_median_and_range() {
+        let runs = [run(Some([10, 40]), 1), run(Some([20, 20]), 4), run(Some([40, 40]), 2)];
+        let [median, minimum, maximum] = summaries(&columns(), &runs).try_into().expect("three");
+        assert_eq!(median.figures.counts, Some(vec![20, 40]));
+        assert_eq!(median.figures.time, Duration::from_secs(2));
+        let ipc = |row: &Row| columns().derive(&row.figures).ipc;
+        assert_eq!([&median, &minimum, &maximum].map(ipc), [Some(1.0), Some(1.0), Some(4.0)]);
+        assert_eq!(maximum.figures.counts, Some(vec![40, 40]));
+        let Who::Run(summary) = minimum.who else { panic!("a summary") };
+        assert_eq!(summary.usage.map(|usage| usage.user), Some(Duration::from_secs(1)));
+        assert_eq!(statistics(vec![1.0, 4.0], f64::midpoint), Some([2.5, 1.0, 4.0]));
+        assert_eq!(statistics(Vec::new(), f64::midpoint), None);
+    }
+
+    #[test]
+    fn a_run_without_all_counts_is_in_no_statistic_of_counts() {
+        let runs = [run(Some([10, 40]), 1), run(None, 3)];
+        assert_eq!(runs[1].notes, ["no counts, because 1 of 1 threads have none"]);
+        let summaries = summaries(&columns(), &runs);
+        assert!(summaries.iter().all(|row| row.figures.counts == Some(vec![10, 40])));
+        assert_eq!(summaries[0].figures.time, Duration::from_secs(2), "its time is known");
+    }
+}

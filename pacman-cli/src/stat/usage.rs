@@ -1,0 +1,97 @@
+//! The processor time of the command, as the kernel accounts it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// Processor time of the command and of the child processes that it waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Usage {
+    pub(super) user: Duration,
+    pub(super) system: Duration,
+}
+
+/// The members of JSON; null where no command was counted to its end.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct UsageDocument {
+    user_ns: Option<u64>,
+    system_ns: Option<u64>,
+    cpus_used: Option<f64>,
+}
+
+impl Usage {
+    /// The time of all child processes that ended and that this process waited for.
+    ///
+    /// The command is such a child. Its followed threads and processes are not, so that none of
+    /// them counts twice.
+    pub(super) fn of_children() -> Usage {
+        // SAFETY: all-zero bytes are a valid rusage.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live rusage. The call cannot fail with these arguments.
+        unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
+        Usage { user: duration(usage.ru_utime), system: duration(usage.ru_stime) }
+    }
+
+    pub(super) fn since(self, earlier: Usage) -> Usage {
+        Usage {
+            user: self.user.saturating_sub(earlier.user),
+            system: self.system.saturating_sub(earlier.system),
+        }
+    }
+
+    pub(super) fn and(self, other: Usage) -> Usage {
+        Usage { user: self.user + other.user, system: self.system + other.system }
+    }
+
+    /// The mean number of CPUs in use; `None` without a time.
+    pub(super) fn cpus(self, elapsed: Duration) -> Option<f64> {
+        let busy = (self.user + self.system).as_secs_f64();
+        (!elapsed.is_zero()).then(|| busy / elapsed.as_secs_f64())
+    }
+}
+
+impl UsageDocument {
+    pub(super) fn of(usage: Option<Usage>, elapsed: Duration) -> UsageDocument {
+        UsageDocument {
+            user_ns: usage.map(|usage| nanos(usage.user)),
+            system_ns: usage.map(|usage| nanos(usage.system)),
+            cpus_used: usage.and_then(|usage| usage.cpus(elapsed)),
+        }
+    }
+}
+
+/// The fields of CSV, as many as [`COLUMNS`].
+pub(super) fn fields(usage: Option<Usage>, elapsed: Duration) -> [String; 3] {
+    let UsageDocument { user_ns, system_ns, cpus_used } = UsageDocument::of(usage, elapsed);
+    let time = |time: Option<u64>| time.map_or_else(String::new, |time| time.to_string());
+    let cpus = cpus_used.map_or_else(String::new, |cpus| format!("{cpus:.3}"));
+    [time(user_ns), time(system_ns), cpus]
+}
+
+/// The command's, so the same in each row of a run.
+pub(super) const COLUMNS: [&str; 3] = ["command_user_ns", "command_system_ns", "command_cpus_used"];
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_the_time_of_both_modes_in_the_elapsed_time() {
+        let before = Usage { user: Duration::from_secs(1), system: Duration::ZERO };
+        let after = Usage { user: Duration::from_secs(4), system: Duration::from_secs(1) };
+        let usage = after.since(before);
+        assert_eq!(usage.cpus(Duration::from_secs(2)), Some(2.0));
+        assert_eq!(usage.cpus(Duration::ZERO), None);
+        let fields = fields(Some(usage), Duration::from_secs(2));
+        assert_eq!(fields, ["3000000000", "1000000000", "2.000"]);
+        assert_eq!(super::fields(None, Duration::from_secs(2)), ["", "", ""]);
+    }
+}
