@@ -18,9 +18,10 @@ use pacman_adapt::Candidates;
 use pacman_adapt::predict::training::{Dataset, Plan, RidgeOptions, Row, ridge};
 use pacman_adapt::predict::{CrossValidation, Method, Model, Sample, Target, machine_name};
 use pacman_core::Topology;
+use pacman_suite::command::{finish, have};
 use pacman_suite::{skipped, skipped_part};
 use serde_json::Value;
-use toolchain::{Language, Linking, compile, finish, folder, have, program};
+use toolchain::{Language, Linking, compile, folder, program};
 
 /// Compiles a program of `tests/c` in every way and runs each; the last one's
 /// standard output.

@@ -11,8 +11,8 @@ fn encoding(cpu: &str, name: &str) -> Encoding {
     resolved.encoding().expect("one event").clone()
 }
 
-/// What libpfm4 4.13.0 encodes: PERFEVTSEL without USR, OS, INT and EN, and the extra register. A random
-/// choice of three of the names of each table that are aliases here.
+/// Encodings by libpfm4 4.13.0: PERFEVTSEL without USR, OS, INT and EN, and the extra register. They are
+/// three aliases of each table, chosen at random.
 const LIBPFM4: &[(&str, &str, u64, u64)] = &[
     ("nhm-ep", "L2_WRITE:LOCK_I_STATE", 0x1027, 0x0),
     ("nhm-ep", "MEMORY_DISAMBIGUATION:RESET", 0x109, 0x0),

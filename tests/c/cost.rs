@@ -6,7 +6,8 @@ use std::path::Path;
 use pacman_suite::lab;
 use tempfile::TempDir;
 
-use crate::toolchain::{Language, Linking, compile, finish, folder, libraries, program};
+use crate::toolchain::{Language, Linking, compile, folder, libraries, program};
+use pacman_suite::command::finish;
 
 #[test]
 #[ignore = "a measurement; run it with --release --ignored --nocapture"]

@@ -1,11 +1,12 @@
-//! What the header declares: exported by the library, and in the Fortran module.
+//! The library exports all that the header declares, and the Fortran module declares the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use pacman_suite::skipped;
 
-use super::toolchain::{finish, have, libraries, root};
+use super::toolchain::{libraries, root};
+use pacman_suite::command::{finish, have};
 
 fn header() -> String {
     std::fs::read_to_string(root().join("pacman-ffi/include/pacman.h")).expect("the header")

@@ -2,8 +2,9 @@
 
 use pacman_suite::skipped;
 
-use super::toolchain::{Language, Linking, compile, finish, folder, have, program};
+use super::toolchain::{Language, Linking, compile, folder, program};
 use super::{json, phases};
+use pacman_suite::command::{finish, have};
 
 #[test]
 fn exit_handlers_and_destructors_are_answered_and_reports_hold_the_data() {

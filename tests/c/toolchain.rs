@@ -2,9 +2,10 @@
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 
+use pacman_suite::command::finish;
 use tempfile::TempDir;
 
 /// A dialect with the flags under which the header must not draw a warning.
@@ -113,22 +114,4 @@ pub(crate) fn program(path: &Path) -> Command {
     let mut command = Command::new(path);
     command.env("LD_LIBRARY_PATH", &libraries().links);
     command
-}
-
-/// Runs a command that must succeed.
-pub(crate) fn finish(command: &mut Command) -> Output {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    assert!(
-        output.status.success(),
-        "{command:?}: {}\n{}{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    output
-}
-
-/// Whether a command is there to be run.
-pub(crate) fn have(command: &str) -> bool {
-    Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success())
 }

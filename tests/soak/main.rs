@@ -16,7 +16,8 @@ use std::time::Instant;
 
 use pacman_core::{Phase, Session};
 use pacman_regions::{Options, Recording};
-use toolchain::{Language, Linking, compile, finish, folder, root};
+use pacman_suite::command::finish;
+use toolchain::{Language, Linking, compile, folder, root};
 
 const EVENTS: &str = "task-clock,page-faults,context-switches";
 const LIVES: f64 = 1e5;

@@ -1,6 +1,7 @@
 //! What all tests share: what was skipped, waiting with a deadline, the lab, facts about this process.
 
 mod barrier;
+pub mod command;
 pub mod inject;
 #[cfg(loom)]
 mod interleave;

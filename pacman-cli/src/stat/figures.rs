@@ -100,7 +100,7 @@ pub(super) struct Figures {
     pub(super) time: Duration,
     /// Rows without counts that the sum lacks.
     pub(super) missing: usize,
-    /// Set if they do not follow from these counts: a median of quotients is no quotient of medians.
+    /// Set for medians and the like: the median of IPC is not the quotient of median counts.
     pub(super) derived: Option<Derived>,
 }
 

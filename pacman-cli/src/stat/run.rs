@@ -92,7 +92,7 @@ pub(super) fn run(
         Outcome::Lost => Ok(error::REFUSED),
         Outcome::Counted { elapsed, exit, .. } => {
             let unwritten = writer.whole(elapsed, collector.whole(), exit);
-            // The end of a process that somebody else started is no result of this one.
+            // Another program started the process, so its exit status is not passed on.
             let status = match has_command {
                 true => exit.map_or(INTERRUPTED, Exit::status),
                 false => 0,

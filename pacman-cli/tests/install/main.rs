@@ -1,4 +1,5 @@
-//! What `install.sh` installs: programs build against it, the command runs from it, and it goes again.
+//! Installations by `install.sh`: programs build against them, the command runs, uninstalling removes
+//! every file.
 
 mod programs;
 mod tree;
@@ -7,8 +8,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use pacman_suite::command::{finish, have};
 use pacman_suite::skipped;
-use tree::{finish, have, install, text, tree};
+use tree::{install, text, tree};
 
 #[test]
 fn the_command_runs_from_where_it_is_installed() {

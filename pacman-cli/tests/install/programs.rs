@@ -7,7 +7,8 @@ use std::process::Command;
 use pacman_suite::skipped;
 use tempfile::TempDir;
 
-use super::tree::{finish, have, root, text, tree};
+use super::tree::{root, text, tree};
+use pacman_suite::command::{finish, have};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")

@@ -2,8 +2,10 @@
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
+
+use pacman_suite::command::finish;
 
 /// The folder that the workspace lies in.
 pub(crate) fn root() -> &'static Path {
@@ -50,25 +52,7 @@ pub(crate) fn tree() -> &'static Path {
     })
 }
 
-/// Runs a command that must succeed.
-pub(crate) fn finish(command: &mut Command) -> Output {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    assert!(
-        output.status.success(),
-        "{command:?}: {}\n{}{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    output
-}
-
 /// The standard output of a command that must succeed.
 pub(crate) fn text(command: &mut Command) -> String {
     String::from_utf8(finish(command).stdout).expect("UTF-8")
-}
-
-/// Whether a command is there to be run.
-pub(crate) fn have(command: &str) -> bool {
-    Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success())
 }

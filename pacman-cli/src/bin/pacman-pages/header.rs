@@ -1,6 +1,6 @@
 //! The parts of pacman.h: its overview, its definitions and its functions.
 
-/// What pages are made from.
+/// The parts of pacman.h that the pages show.
 #[derive(Debug, Default)]
 pub(crate) struct Header {
     /// The file's first comment.

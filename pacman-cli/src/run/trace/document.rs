@@ -111,7 +111,7 @@ fn events(process: &ProcessReport, began: f64, place: usize, pids: &mut Pids) ->
 
 const TOTALS: &str = "totals of each thread, one after the other (not when they happened)";
 
-/// What the file has, and what a recording does not tell.
+/// The contents of the file, and the facts that a recording lacks.
 const CONTENTS: &str = "A recording has sums, not single executions. Each process has a track for every \
     region that ran outside of others: a slice is an interval of the timeline in which the region ran, \
     rounded outwards to the timeline's bins, with its time inside in time_s. The counters are mean \

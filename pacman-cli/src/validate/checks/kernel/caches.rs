@@ -1,11 +1,7 @@
-//! The data caches of a CPU, from sysfs.
+//! The caches of a CPU that hold data.
 
-use std::fs;
-use std::path::Path;
-
-use pacman_core::{Error, ErrorKind, Result};
-
-const CPUS: &str = "/sys/devices/system/cpu";
+use pacman_core::topology::CacheKind;
+use pacman_core::{Error, ErrorKind, Result, Topology};
 
 /// Lines of 64 bytes: the largest number that any line size makes of a capacity here.
 const LINE: usize = 64;
@@ -32,10 +28,10 @@ impl Cache {
 /// The cache of this level.
 ///
 /// # Errors
-/// `Unsupported` if sysfs shows none.
-pub(super) fn level(cpu: u32, level: u32) -> Result<Cache> {
-    let caches = below(Path::new(CPUS), cpu);
-    caches.iter().copied().find(|cache| cache.level == level).ok_or_else(|| {
+/// `Unsupported` if the machine shows none.
+pub(super) fn level(machine: &Topology, cpu: u32, level: u32) -> Result<Cache> {
+    let caches = of(machine, cpu)?;
+    caches.into_iter().find(|cache| cache.level == level).ok_or_else(|| {
         let which = format!("a data cache of level {level}");
         absent(cpu, &which)
     })
@@ -44,9 +40,9 @@ pub(super) fn level(cpu: u32, level: u32) -> Result<Cache> {
 /// The largest level.
 ///
 /// # Errors
-/// `Unsupported` if sysfs shows none.
-pub(super) fn last(cpu: u32) -> Result<Cache> {
-    below(Path::new(CPUS), cpu).last().copied().ok_or_else(|| absent(cpu, "data caches"))
+/// `Unsupported` if the machine shows none.
+pub(super) fn last(machine: &Topology, cpu: u32) -> Result<Cache> {
+    of(machine, cpu)?.pop().ok_or_else(|| absent(cpu, "data caches"))
 }
 
 #[cold]
@@ -54,39 +50,23 @@ fn absent(cpu: u32, which: &str) -> Error {
     Error::new(
         ErrorKind::Unsupported,
         format!(
-            "cannot size a kernel's data: {CPUS}/cpu{cpu}/cache does not show {which}; a virtual \
-             machine can be given its host's caches"
+            "cannot size a kernel's data: /sys/devices/system/cpu/cpu{cpu}/cache does not show \
+             {which}; a virtual machine can be given its host's caches"
         ),
     )
 }
 
 /// All levels, the nearest first.
-fn below(cpus: &Path, cpu: u32) -> Vec<Cache> {
-    let directory = cpus.join(format!("cpu{cpu}/cache"));
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let mut caches: Vec<Cache> = entries.flatten().filter_map(|entry| one(&entry.path())).collect();
-    caches.sort_by_key(|cache| cache.level);
-    caches
-}
-
-fn one(index: &Path) -> Option<Cache> {
-    let text = |name: &str| fs::read_to_string(index.join(name)).ok();
-    if text("type")?.trim() == "Instruction" {
-        return None;
-    }
-    let level = text("level")?.trim().parse().ok()?;
-    Some(Cache { level, bytes: size(text("size")?.trim())? })
-}
-
-/// `32K`, `1M`.
-fn size(text: &str) -> Option<usize> {
-    let (number, shift) = match text.as_bytes().last()? {
-        b'K' => (&text[..text.len() - 1], 10),
-        b'M' => (&text[..text.len() - 1], 20),
-        b'G' => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    Some(number.parse::<usize>().ok()? << shift).filter(|bytes| *bytes > 0)
+fn of(machine: &Topology, cpu: u32) -> Result<Vec<Cache>> {
+    let caches = machine.caches()?.into_iter();
+    let caches = caches.filter(|cache| {
+        cache.kind != CacheKind::Instruction && cache.cpus.iter().any(|other| other == cpu)
+    });
+    let sized = caches.filter_map(|cache| {
+        let bytes = usize::try_from(cache.bytes?).ok().filter(|bytes| *bytes > 0)?;
+        Some(Cache { level: cache.level, bytes })
+    });
+    Ok(sized.collect())
 }
 
 #[cfg(test)]
@@ -94,34 +74,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_units() {
-        assert_eq!(size("32K"), Some(32 << 10));
-        assert_eq!(size("2M"), Some(2 << 20));
-        assert_eq!(size("512"), Some(512));
-        assert_eq!(["", "K", "0K", "many"].map(size), [None; 4]);
-    }
-
-    #[test]
     fn instruction_caches_are_left_out_and_levels_sorted() {
-        let root = std::env::temp_dir().join(format!("pacman-caches-{}", std::process::id()));
+        let root = tempfile::tempdir().expect("a directory");
+        let cpu = root.path().join("sys/devices/system/cpu");
+        let put = |file: &str, text: &str| {
+            let path = cpu.join(file);
+            std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+            std::fs::write(path, format!("{text}\n")).expect("written");
+        };
+        put("online", "0");
+        put("cpu0/topology/core_id", "0");
+        put("cpu0/topology/physical_package_id", "0");
         // A Pentium 4's: sysfs numbers in no particular order.
         for (index, level, kind, size) in
-            [(0, 2, "Unified", "1024K"), (1, 1, "Data", "16K"), (2, 1, "Instruction", "12K")]
+            [(0, "2", "Unified", "1024K"), (1, "1", "Data", "16K"), (2, "1", "Instruction", "12K")]
         {
-            let directory = root.join(format!("cpu3/cache/index{index}"));
-            fs::create_dir_all(&directory).unwrap();
             for (name, text) in
-                [("level", level.to_string().as_str()), ("type", kind), ("size", size)]
+                [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", "0")]
             {
-                fs::write(directory.join(name), format!("{text}\n")).unwrap();
+                put(&format!("cpu0/cache/index{index}/{name}"), text);
             }
         }
-        let caches = below(&root, 3);
-        fs::remove_dir_all(&root).unwrap();
+        let machine = Topology::from_sysfs(root.path()).expect("a machine");
+        let caches = of(&machine, 0).expect("caches");
         assert_eq!(
             caches,
             [Cache { level: 1, bytes: 16 << 10 }, Cache { level: 2, bytes: 1 << 20 }]
         );
         assert_eq!(caches[0].lines(), 256);
+        let error = level(&machine, 0, 3).expect_err("two levels").to_string();
+        assert!(error.contains("does not show a data cache of level 3"), "{error}");
     }
 }

@@ -34,13 +34,13 @@ pub(super) struct Chase {
 impl Chase {
     /// Through many times the cache of one of the inner levels.
     pub(super) fn of_cache(level: u32, ground: &Ground) -> Result<Chase> {
-        let cache = caches::level(ground.place.cpu(), level)?;
+        let cache = caches::level(&ground.topology, ground.place.cpu(), level)?;
         Chase::through(cache, 16)
     }
 
     /// Through several times the last-level cache.
     pub(super) fn of_last_cache(ground: &Ground) -> Result<Chase> {
-        Chase::through(caches::last(ground.place.cpu())?, 4)
+        Chase::through(caches::last(&ground.topology, ground.place.cpu())?, 4)
     }
 
     /// A chase through more pages than any TLB holds.

@@ -23,14 +23,14 @@ pub(super) struct Stream {
 impl Stream {
     /// To count the requests that leave the core.
     pub(super) fn traffic(ground: &Ground) -> Result<Stream> {
-        let cache = caches::last(ground.place.cpu())?;
+        let cache = caches::last(&ground.topology, ground.place.cpu())?;
         let (held, lines) = (cache.lines() as u64, 2 * cache.bytes() as u64 / LINE);
         Stream::new(2 * cache.bytes(), Truth { low: 2 * lines - held, high: 3 * lines })
     }
 
     /// To count the additions.
     pub(super) fn operations(ground: &Ground) -> Result<Stream> {
-        let bytes = 2 * caches::last(ground.place.cpu())?.bytes();
+        let bytes = 2 * caches::last(&ground.topology, ground.place.cpu())?.bytes();
         Stream::new(bytes, Truth::exactly(bytes as u64 / 8))
     }
 
