@@ -1,5 +1,6 @@
 //! Two threads that move between the core types of a hybrid while they count.
 
+use std::collections::BTreeMap;
 use std::sync::Barrier;
 
 use pacman_core::topology::CoreType;
@@ -28,7 +29,7 @@ pub(crate) fn run() -> Result<()> {
                 let mut route = [performance[number], efficiency[number]];
                 route.rotate_left(number);
                 let (session, together) = (&session, &together);
-                scope.spawn(move || -> Result<[u64; 2]> {
+                scope.spawn(move || -> Result<(usize, [u64; 2])> {
                     move_to(route[0])?;
                     let thread = session.attach()?;
                     println!("reads {number} {:?}", thread.caps().read_path);
@@ -45,17 +46,18 @@ pub(crate) fn run() -> Result<()> {
                         known[core_type] += retired().0 - before;
                     }
                     thread.end(phase)?;
-                    Ok(known)
+                    // The session numbers threads in the order in which they attach.
+                    Ok((thread.number(), known))
                 })
             })
             .collect();
         let known = threads.into_iter().map(|thread| thread.join().expect("no panic"));
-        known.collect::<Result<Vec<[u64; 2]>>>()
+        known.collect::<Result<BTreeMap<usize, [u64; 2]>>>()
     })?;
     let report = session.report();
     for thread in &report.threads {
         for (column, counts) in report.events.iter().zip(&thread.phases[0].counts) {
-            let [core, atom] = known[thread.number];
+            let [core, atom] = known[&thread.number];
             let known = match column.core_pmu.as_deref() {
                 _ if !column.hardware => continue,
                 Some("cpu_core") => core,
