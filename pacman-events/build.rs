@@ -12,6 +12,8 @@ mod models;
 mod netburst;
 #[path = "build/presets.rs"]
 mod presets;
+#[path = "build/refusals.rs"]
+mod refusals;
 #[path = "build/tsv.rs"]
 mod tsv;
 
@@ -36,6 +38,7 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
     let presets = presets::read(data, &models, &events, &netburst)?;
 
     let aliases = aliases::read(data, &models)?;
+    let refusals = refusals::to_rust(data, &models)?;
 
     let packed = events.pack();
     let write = |name: &str, bytes: &[u8]| {
@@ -47,6 +50,7 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
     write("models.rs", models.to_rust(&packed.spans).as_bytes());
     write("netburst.rs", netburst.to_rust().as_bytes());
     write("aliases.rs", aliases.to_rust().as_bytes());
+    write("refusals.rs", refusals.as_bytes());
     write("presets.rs", presets.to_rust(&models).as_bytes());
     Ok(())
 }

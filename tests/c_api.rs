@@ -237,6 +237,13 @@ fn a_child_is_told_and_opens_its_own() {
 }
 
 #[test]
+fn handlers_that_leave_phases_open_harm_nothing() {
+    let folder = folder();
+    let path = compile("tests/c/handlers.c", Language::C99, Linking::Shared, &[], &folder);
+    finish(&mut program(&path));
+}
+
+#[test]
 fn a_report_that_cannot_be_written_is_a_code() {
     in_every_way("output");
 }

@@ -8,7 +8,7 @@
 //! besides, and at the end at every configuration, in turns; it prints what the chosen one takes
 //! over the best, and the most that was lost by where executions ran: each priced at the median of
 //! its configuration, so that what else the machine does falls on none. It fails (status 1) if the
-//! one is more than 1.05 or the other, from the 50th execution on, more than 1 % of what all threads
+//! one is more than 1.05 or the other, from the 120th execution on, more than 1 % of what all threads
 //! take. What all took as it was is printed beside it, and so is what all threads took over all
 //! threads, which tells how quiet the machine is.
 
@@ -29,7 +29,7 @@ usage: adaptive [--rounds N] [--check]
 Runs five phases of different character on pools whose size follows them, and says why.
   --rounds N  runs of each phase (default 400)
   --check     runs each phase at every configuration besides; status 1 if what was chosen takes
-              more than 1.05 of the best, or lost more than 1 % from the 50th execution on";
+              more than 1.05 of the best, or lost more than 1 % from the 120th execution on";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -167,7 +167,7 @@ const NEAR: f64 = 1.05;
 
 /// What may be lost of the time on all threads, after so many executions.
 const LOST: f64 = 0.01;
-const TURN: usize = 50;
+const TURN: usize = 120;
 
 /// The ways in which blocks run: adapted, on all threads, and on all threads once more.
 const WAYS: usize = 3;

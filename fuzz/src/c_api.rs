@@ -52,6 +52,7 @@ pub fn c_api(data: &[u8]) {
         // No file: a name could be any of this machine's.
         model: ptr::null(),
         machine: at(3),
+        max_loss: f64::from(word(12)) / 1e9,
     };
     let mut adapter = ptr::null_mut();
     // SAFETY: as above.

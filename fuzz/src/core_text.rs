@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pacman_adapt::predict::{Configuration, Model, Predictor, Sample, Step};
+use pacman_adapt::{Candidates, Controller, Evidence, Rules};
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Placement, Topology};
 use pacman_events::{CpuModel, Resolver, SysfsPmu, UserTable, resolve};
 use pacman_metrics::language::{Expression, Metric};
-use pacman_regions::{Options, arena};
+use pacman_regions::{Options, ProgramMemory, arena};
 use pacman_sim::Machine;
 
 use crate::{fields, is_readable, text};
@@ -189,6 +190,41 @@ pub fn metrics(data: &[u8]) {
             }
         }
     }
+}
+
+/// Files of what adaptation measured. What is read is kept again, and recalled by a controller.
+pub fn memories(data: &[u8]) {
+    let mut memory = match ProgramMemory::from_text(&text(data)) {
+        Ok(memory) => memory,
+        Err(error) => return is_readable(pacman_events::shown::shown(&error)),
+    };
+    let name = memory.of.file_name();
+    assert!(name.len() < 128 && !name.contains('/') && name.ends_with(".json"), "{name:?}");
+    let written = ProgramMemory::from_text(&memory.to_text());
+    assert_eq!(written.expect("what is written can be read"), memory);
+    let evidence = memory.regions.iter().map(|region| Evidence {
+        default_cost: region.default_cost,
+        ratios: region
+            .ratios
+            .iter()
+            .filter_map(|(on, ratio)| Some((on.parse().ok()?, *ratio)))
+            .collect(),
+        is_same_work: true,
+    });
+    let machine = Topology::synthetic("2 cores, 2 threads").expect("a machine");
+    let candidates = Candidates::of(&machine, None).expect("candidates");
+    let mut phase = Controller::new(candidates, Rules::default());
+    phase.recall(evidence.collect());
+    for _ in 0..8 {
+        let on = phase.next();
+        phase.finished(on, 1.0, 1.0).expect("a valid execution");
+        is_readable(phase.why());
+    }
+    for region in std::mem::take(&mut memory.regions) {
+        memory.add(region, Evidence::are_alike);
+    }
+    let region = &memory.regions;
+    assert!(region.iter().all(|one| region.iter().filter(|other| one.is_of(other)).count() <= 8));
 }
 
 /// Model files. A checksum of zeros is put right, so that what is behind it is reached.

@@ -9,7 +9,7 @@ mod names;
 mod tables;
 
 pub use c_api::c_api;
-pub use core_text::{environment, events, metrics, models, pmus, recordings, topology};
+pub use core_text::{environment, events, memories, metrics, models, pmus, recordings, topology};
 pub use names::modules;
 pub use tables::tables;
 
@@ -19,10 +19,11 @@ use std::fmt::Display;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("c_api", c_api),
     ("environment", environment),
     ("events", events),
+    ("memories", memories),
     ("metrics", metrics),
     ("models", models),
     ("modules", modules),

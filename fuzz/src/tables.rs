@@ -7,11 +7,14 @@ use pacman_metrics::budget::CostTable;
 
 use crate::{is_readable, text};
 
-/// Lines of `event,count`, budgets, and training data in long form.
+/// Lines of `event,count`, counts of reports, budgets, and training data in long form.
 pub fn tables(data: &[u8]) {
     let text = text(data);
     if let Ok(lines) = parsers::lines_with_counts(&text) {
         assert!(lines.iter().all(|line| *line > 0));
+    }
+    if let Ok(lines) = parsers::counts_of_report(&text) {
+        assert!(!lines.is_empty() && lines.ends_with('\n'));
     }
     for model in ["niagara1", "niagara2"] {
         let model = CpuModel::named(model).expect("a model with costs");

@@ -11,6 +11,7 @@ use super::controller::{Controller, Rules, State};
 use super::energy::{EnergyReading, Rapl};
 use super::fit;
 use super::objective::{Execution, Objective};
+use super::regret_budget::RegretLimits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::predict::{Configuration, Predictor};
 use pacman_topology::Topology;
@@ -353,9 +354,24 @@ impl Builder {
 
     /// The maximum SMT gain: the most that a further context of a core adds, as a part of the
     /// core's first. The default of 1 assumes nothing. With 0.45, fewer contexts of a core are
-    /// sampled after 10 executions instead of 100. The loss is limited only if the value is right.
+    /// sampled after 10 executions instead of 21. The loss is limited only if the value is right.
     pub fn max_smt_gain(mut self, worth: f64) -> Builder {
         self.rules.max_smt_gain = worth;
+        self
+    }
+
+    /// The most that adaptation may cost, as a part of the time without it; the default is 0.01. Before
+    /// a phase has run 120 times it may cost five times as much.
+    ///
+    /// ```
+    /// use pacman_adapt::Adapter;
+    /// use pacman_topology::Topology;
+    /// let adapter = Adapter::builder(Topology::synthetic("4 cores")?).max_loss(0.02).build()?;
+    /// assert!(Adapter::builder(adapter.topology()).max_loss(2.0).build().is_err());
+    /// # Ok::<(), pacman_adapt::Error>(())
+    /// ```
+    pub fn max_loss(mut self, part: f64) -> Builder {
+        self.rules.bound = RegretLimits::within(part);
         self
     }
 
@@ -368,8 +384,8 @@ impl Builder {
     /// Measures the cost of a decision on this machine, and makes the adapter.
     ///
     /// # Errors
-    /// - [`ErrorKind::InvalidInput`] for a limit of 0 threads, a maximum SMT gain outside 0 to 1, a
-    ///   predictor of times with another objective, or one that predicts from another default
+    /// - [`ErrorKind::InvalidInput`] for a limit of 0 threads, a maximum SMT gain or a loss outside 0
+    ///   to 1, a predictor of times with another objective, or one that predicts from another default
     /// - [`ErrorKind::NoSuchPlace`] if the predictor has configurations that the machine lacks
     /// - as for [`Placement::places`], for a placement that lacks places for a candidate
     /// - [`ErrorKind::Unsupported`] or [`ErrorKind::Permission`] if the objective needs energy that
@@ -379,6 +395,10 @@ impl Builder {
         if !(0.0..=1.0).contains(&rules.max_smt_gain) {
             let why =
                 format!("the maximum SMT gain must be from 0 to 1, got {}", rules.max_smt_gain);
+            return Err(Error::new(ErrorKind::InvalidInput, why));
+        }
+        if !(0.0..=1.0).contains(&rules.bound.steady) {
+            let why = format!("the most loss must be from 0 to 1, got {}", rules.bound.steady);
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
         let mut candidates = Candidates::of(&topology, limit)?;

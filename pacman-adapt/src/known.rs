@@ -57,6 +57,11 @@ impl Known<'_> {
         self.records[at].level()
     }
 
+    /// Whether this run itself has measured it.
+    fn is_seen(&self, at: usize) -> bool {
+        self.records[at].is_measured() && !self.records[at].is_recalled()
+    }
+
     /// The most that an execution there may cost beyond one at the default, by the measurements so
     /// far.
     pub(super) fn risk(&self, at: usize) -> f64 {
@@ -72,7 +77,7 @@ impl Known<'_> {
     /// takes at most as long as one thread with the work of all threads. Between two measured
     /// numbers of cores it costs at most as much as the more costly one.
     pub(super) fn ceiling(&self, at: usize) -> f64 {
-        let measured = || (0..self.all.len()).filter(|&other| self.records[other].is_measured());
+        let measured = || (0..self.all.len()).filter(|&other| self.is_seen(other));
         let shrunk = |from: usize| {
             let share = self.capacity(self.all[from]) / self.capacity(self.all[at]);
             let alone = self.records[from].parallelism() * SLACK;
@@ -85,7 +90,7 @@ impl Known<'_> {
         let row = self.cores_line(at);
         let place = row.iter().position(|&other| other == at).unwrap_or(0);
         let nearest = |mut side: Box<dyn Iterator<Item = &usize> + '_>| {
-            side.find(|&&other| self.records[other].is_measured()).map(|&other| self.level(other))
+            side.find(|&&other| self.is_seen(other)).map(|&other| self.level(other))
         };
         let below = nearest(Box::new(row[..place].iter().rev()));
         let above = nearest(Box::new(row[place..].iter()));

@@ -33,6 +33,7 @@ mod candidates;
 mod controller;
 mod energy;
 mod error;
+mod evidence;
 mod fit;
 mod guided;
 mod known;
@@ -49,6 +50,7 @@ pub use candidates::{Candidates, places};
 pub use controller::{Controller, Rules, State};
 pub use energy::{EnergyCounters, EnergyReading, Rapl};
 pub use error::{Error, ErrorKind, Result};
+pub use evidence::Evidence;
 pub use objective::{Custom, Execution, Objective};
 #[doc(hidden)]
 pub use regret_budget::{RegretBudget, RegretLimits};

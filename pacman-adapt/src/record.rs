@@ -9,6 +9,8 @@ pub(super) struct Record {
     count: u32,
     /// See [`level`](Self::level): it is read more often than it changes.
     level: f64,
+    /// The only cost is of an earlier run; the first execution replaces it.
+    recalled: bool,
 }
 
 const KEPT: usize = 5;
@@ -25,7 +27,21 @@ impl Record {
         self.level = self.median();
     }
 
+    /// Takes the cost that an earlier run measured, until an execution replaces it.
+    pub(super) fn recall(&mut self, cost: f64) {
+        self.push(cost, None);
+        self.recalled = true;
+    }
+
+    /// Whether only an earlier run has measured it.
+    pub(super) fn is_recalled(&self) -> bool {
+        self.recalled
+    }
+
     fn keep(&mut self, cost: f64, parallelism: Option<f64>) {
+        if self.recalled {
+            self.forget();
+        }
         let place = self.count as usize % KEPT;
         self.latest[place] = cost;
         self.busy[place] = parallelism.unwrap_or(f64::INFINITY);

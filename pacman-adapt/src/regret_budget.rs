@@ -12,9 +12,21 @@ pub struct RegretLimits {
 }
 
 impl Default for RegretLimits {
-    /// 5 % at any time, 1 % once 50 executions have passed.
+    /// 5 % at any time, 1 % once 120 executions have passed.
+    ///
+    /// In 120 executions the steady limit allows one whole execution, which is what a sample of half of
+    /// the machine may cost. Twenty executions pay for it within the initial limit.
     fn default() -> RegretLimits {
-        RegretLimits { initial: 0.05, steady: 0.01, after_executions: 50 }
+        RegretLimits { initial: 0.05, steady: 0.01, after_executions: 120 }
+    }
+}
+
+impl RegretLimits {
+    /// The limits for a loss of at most `part` of the total cost without adaptation; five times that
+    /// before enough executions have passed.
+    pub fn within(part: f64) -> RegretLimits {
+        let usual = RegretLimits::default();
+        RegretLimits { initial: part * (usual.initial / usual.steady), steady: part, ..usual }
     }
 }
 
@@ -28,11 +40,11 @@ impl Default for RegretLimits {
 /// use pacman_adapt::{RegretBudget, RegretLimits};
 /// let mut account = RegretBudget::new(RegretLimits::default());
 /// (0..9).for_each(|_| account.at_default(1.0));
-/// // After the tenth execution 5 % of ten may be lost, which is what may be lost after the 50th.
+/// // After the tenth execution 5 % of ten may be lost.
 /// assert!((account.credit(1.0) - 0.5).abs() < 1e-12);
 /// account.elsewhere(1.3, 1.0);
 /// assert!((account.lost() - 0.3).abs() < 1e-12);
-/// assert!((account.credit(1.0) - 0.2).abs() < 1e-12);
+/// assert!((account.credit(1.0) - 0.25).abs() < 1e-12);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegretBudget {

@@ -7,14 +7,15 @@ use pacman_core::platform;
 
 use crate::error::CliResult;
 use crate::{
-    budget, compare, doctor, events, metrics, model, plan, record, run, smt, stat, topo, validate,
+    budget, compare, doctor, events, metrics, model, plan, record, remembered, run, smt, stat,
+    topo, validate,
 };
 
 /// Count, explain and use hardware performance counters of threads on SMT cores.
 #[derive(Debug, Parser)]
 #[command(name = "pacman-pmu", version, after_help = AFTER)]
 #[command(infer_subcommands = false)]
-pub(crate) struct Cli {
+pub(crate) struct Cli<C: Subcommand = Command> {
     /// Run on a simulated machine: p4, nehalem, haswell, skylake, icelake, zen4, knl or alderlake
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) machine: Option<String>,
@@ -25,7 +26,13 @@ pub(crate) struct Cli {
     pub(crate) trust_driver: bool,
 
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: C,
+}
+
+/// The command `run` alone. To define all commands takes longer than the rest of the start of `run`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OnlyRun {
+    Run(run::RunArgs),
 }
 
 /// The subcommands.
@@ -37,6 +44,7 @@ pub(crate) enum Command {
     Encode(events::EncodeArgs),
     Evaluate(model::EvaluateArgs),
     List(events::ListArgs),
+    Memory(remembered::MemoryArgs),
     Merge(run::MergeArgs),
     Metrics(metrics::MetricsArgs),
     Plan(plan::PlanArgs),
@@ -60,6 +68,7 @@ impl Command {
             Command::Encode(args) => events::encode(args, &**platform::current(), out),
             Command::Evaluate(args) => model::evaluate(args, out),
             Command::List(args) => events::list(args, &**platform::current(), out),
+            Command::Memory(args) => remembered::memory(args, out),
             Command::Merge(args) => run::merge(args),
             Command::Metrics(args) => metrics::metrics(args, &**platform::current(), out),
             Command::Plan(args) => plan::plan(args, &**platform::current(), out),
@@ -99,11 +108,11 @@ Exit status:
 mod tests {
     use clap::CommandFactory;
 
-    use super::Cli;
+    use super::{Cli, Command};
 
     #[test]
     fn no_command_has_an_option_of_the_name_that_all_of_them_have() {
-        let cli = Cli::command();
+        let cli = Cli::<Command>::command();
         let global: Vec<_> = cli.get_arguments().filter(|option| option.is_global_set()).collect();
         assert!(global.iter().any(|option| option.get_long() == Some("machine")));
         for command in cli.get_subcommands() {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use pacman_core::Event;
 use pacman_core::report::implausible;
-use pacman_regions::Recording;
+use pacman_regions::{Recording, Row};
 
 /// A thread of a region whose counts were left out.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,33 +29,60 @@ const ENDS: f64 = 1000.0;
 ///
 /// All counts of such a thread are removed, because the same reads gave them.
 pub(crate) fn leave_out(recording: &mut Recording) -> Vec<LeftOut> {
-    let known: Vec<Option<Event>> =
-        recording.events.iter().map(|event| Event::from_str(&event.name).ok()).collect();
-    let described: Vec<(&str, &str, bool)> = recording
-        .events
-        .iter()
-        .zip(&known)
-        .map(|(event, known)| match known {
-            Some(known) => (known.name(), known.unit(), known.is_hardware()),
-            None => (event.name.as_str(), "", false),
-        })
-        .collect();
+    let events = KnownEvents::of(recording);
     let mut left_out = Vec::new();
     for (at, region) in recording.regions.iter_mut().enumerate() {
         for row in &mut region.rows {
-            let nanoseconds = row.seconds * 1e9 + ENDS * row.counted as f64;
-            let (events, counts): (Vec<_>, Vec<u64>) = described
-                .iter()
-                .zip(&row.counts)
-                .filter_map(|(event, count)| Some((*event, (*count)?)))
-                .unzip();
-            if let Some(why) = implausible(&events, nanoseconds as u64, &counts) {
-                row.counts.fill(None);
+            if let Some(why) = events.leave_out(row) {
                 left_out.push(LeftOut { region: at, thread: row.thread, why });
             }
         }
     }
     left_out
+}
+
+/// As [`leave_out`], for phases; `region` is the index in [`Recording::phases`].
+pub(crate) fn leave_out_of_phases(recording: &mut Recording) -> Vec<LeftOut> {
+    let events = KnownEvents::of(recording);
+    let mut left_out = Vec::new();
+    for (at, phase) in recording.phases.iter_mut().enumerate() {
+        for thread in &mut phase.threads {
+            if let Some(why) = events.leave_out(&mut thread.row) {
+                left_out.push(LeftOut { region: at, thread: thread.row.thread, why });
+            }
+        }
+    }
+    left_out
+}
+
+/// Name and unit of each event, and whether hardware counts it.
+struct KnownEvents(Vec<(String, &'static str, bool)>);
+
+impl KnownEvents {
+    fn of(recording: &Recording) -> KnownEvents {
+        let known = recording.events.iter().map(|event| match Event::from_str(&event.name) {
+            Ok(known) => (known.name().to_owned(), known.unit(), known.is_hardware()),
+            Err(_) => (event.name.clone(), "", false),
+        });
+        KnownEvents(known.collect())
+    }
+
+    /// Removes the counts of a row if one of them is impossible; answers why.
+    fn leave_out(&self, row: &mut Row) -> Option<String> {
+        let nanoseconds = row.seconds * 1e9 + ENDS * row.counted as f64;
+        let (events, counts): (Vec<_>, Vec<u64>) = self
+            .0
+            .iter()
+            .zip(&row.counts)
+            .filter_map(|((name, unit, hardware), count)| {
+                Some(((name.as_str(), *unit, *hardware), (*count)?))
+            })
+            .unzip();
+        let why = implausible(&events, nanoseconds as u64, &counts)?;
+        row.counts.fill(None);
+        row.states.iter_mut().for_each(|states| states.counts.fill(None));
+        Some(why)
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +110,7 @@ mod tests {
             entry: "GOMP_parallel".into(),
             runtime: 0,
             executions: 10,
+            sampling: None,
             nested: 0,
             seconds: 1.0,
             shortest: 0.1,
@@ -91,6 +119,7 @@ mod tests {
             rows: counts.iter().enumerate().map(row).collect(),
             adaptation: None,
             energy: None,
+            label: None,
         };
         let process = Process {
             began: 0.0,
@@ -114,6 +143,7 @@ mod tests {
             overhead: Overhead::default(),
             energy: None,
             regions: vec![region],
+            phases: Vec::new(),
             timeline: Timeline::default(),
             waits: None,
             scheduling: None,

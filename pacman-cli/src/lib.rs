@@ -23,6 +23,8 @@ pub mod parsers;
 mod plan;
 mod record;
 mod records;
+mod remembered;
+mod report_counts;
 mod run;
 mod scheduling;
 mod signals;
@@ -43,7 +45,7 @@ use clap::{CommandFactory, Parser};
 use pacman_core::backend::perf::TRUST_DRIVER;
 use pacman_core::platform;
 
-use crate::command::Cli;
+use crate::command::{Cli, Command, OnlyRun};
 use crate::error::{CliError, CliResult};
 use crate::output::Output;
 
@@ -56,7 +58,7 @@ pub fn main() -> ExitCode {
 
 /// The definition of the command, for its man pages and completions.
 pub fn command_line() -> clap::Command {
-    Cli::command()
+    Cli::<Command>::command()
 }
 
 /// Goes over to the simulated machine that the arguments or the environment name, and says so:
@@ -72,16 +74,26 @@ fn simulate(name: Option<&str>) -> CliResult<()> {
     Ok(())
 }
 
+/// Does what options before any command ask for.
+fn prepare(machine: Option<&str>, trust_driver: bool) -> CliResult<()> {
+    if trust_driver {
+        // SAFETY: this process has only one thread at this point.
+        unsafe { env::set_var(TRUST_DRIVER, "1") };
+    }
+    simulate(machine)
+}
+
 /// Runs the command that the arguments name and writes its answer; returns its exit status.
 fn answer(out: &mut dyn Write) -> CliResult {
+    // Another command, a request for help or a mistake is the second parser's.
+    if let Ok(Cli { machine, trust_driver, command: OnlyRun::Run(args) }) = Cli::try_parse() {
+        prepare(machine.as_deref(), trust_driver)?;
+        return run::run(&args);
+    }
     let status = match Cli::try_parse() {
-        Ok(cli) => {
-            if cli.trust_driver {
-                // SAFETY: this process has only one thread at this point.
-                unsafe { env::set_var(TRUST_DRIVER, "1") };
-            }
-            simulate(cli.machine.as_deref())?;
-            cli.command.run(out)?
+        Ok(Cli { machine, trust_driver, command }) => {
+            prepare(machine.as_deref(), trust_driver)?;
+            Command::run(&command, out)?
         }
         // Help and version are answers, on standard output like any other.
         Err(asked) if !asked.use_stderr() => {

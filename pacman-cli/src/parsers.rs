@@ -10,7 +10,7 @@ use pacman_metrics::budget::CostTable;
 use crate::model::table::{Defaults, Table};
 use crate::run::elf;
 use crate::run::names::module::Module;
-use crate::{budget, counts};
+use crate::{budget, counts, report_counts};
 
 /// Numbers of the lines of a file that have counts.
 ///
@@ -18,6 +18,14 @@ use crate::{budget, counts};
 /// The first line that is not valid.
 pub fn lines_with_counts(text: &str) -> Result<Vec<usize>, Box<dyn Error>> {
     Ok(counts::parse(text)?.iter().map(|counted| counted.line).collect())
+}
+
+/// Counts of a JSON report of `stat`, `run` or a session, each as a line of `event,count`.
+///
+/// # Errors
+/// The reason why the report has no counts.
+pub fn counts_of_report(text: &str) -> Result<String, Box<dyn Error>> {
+    Ok(report_counts::of_report(text, None)?)
 }
 
 /// The number of counts that have a cost in `table`.

@@ -198,6 +198,16 @@ impl Inherited {
         }
     }
 
+    /// The mask of signals.
+    pub(crate) fn mask(&self) -> &libc::sigset_t {
+        &self.mask
+    }
+
+    /// Whether the end of a child sends a signal.
+    pub(crate) fn has_default_child_signal(&self) -> bool {
+        self.child == libc::SIG_DFL
+    }
+
     /// Restores the same in a child that is about to become another program. It also undoes the
     /// changes of Rust's runtime. It makes only system calls.
     pub(crate) fn restore_for_another(&self) {

@@ -25,6 +25,16 @@ pub extern "C" fn look() {
     IGNORED_PIPE.store(ignored, Ordering::Relaxed);
 }
 
+/// Whether a standard stream was closed.
+pub(crate) fn has_closed_streams() -> bool {
+    CLOSED.load(Ordering::Relaxed) != 0
+}
+
+/// Whether SIGPIPE was ignored.
+pub(crate) fn has_ignored_pipe() -> bool {
+    IGNORED_PIPE.load(Ordering::Relaxed)
+}
+
 /// Restores both in a child that is about to become another program. It makes only system calls.
 pub(crate) fn restore() {
     let closed = CLOSED.load(Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! `aliases.tsv`: names of other tools, and the name that each stands for.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,14 +23,7 @@ pub(crate) fn read(data: &Path, models: &Models) -> Result<Aliases, Fault> {
         let name = row.required("name")?.to_owned();
         let mut within = Vec::new();
         for place in row.list("tables") {
-            let found = match place.as_str() {
-                "*" => (0..models.all.len()).collect(),
-                // Some groups have the name of their first table.
-                place => match models.all.iter().position(|model| model.table == place) {
-                    Some(table) => vec![table],
-                    None => models.within(place),
-                },
-            };
+            let found = models.named(&place);
             if found.is_empty() {
                 return Err(row.fault(format!("no table or group {place}")));
             }
@@ -50,19 +43,32 @@ pub(crate) fn read(data: &Path, models: &Models) -> Result<Aliases, Fault> {
         }
         all.push(Alias { name, event: row.required("event")?.to_owned(), models: within });
     }
+    assert!(models.all.len() <= 128, "a row of aliases has a bit for each model");
     all.sort_by_cached_key(|alias: &Alias| alias.name.to_ascii_lowercase());
     Ok(Aliases(all))
 }
 
 impl Aliases {
-    /// The static of `alias.rs`, by name in lower case.
+    /// The statics of `alias.rs`: rows by name in lower case, and the text that they point into. Rows
+    /// have no addresses, because a loader would have to relocate each one in every process.
     pub(crate) fn to_rust(&self) -> String {
+        let mut text = String::new();
+        let mut known = HashMap::new();
+        let mut place = |word: &str| -> String {
+            let at = *known.entry(word.to_owned()).or_insert_with(|| {
+                text.push_str(word);
+                text.len() - word.len()
+            });
+            format!("({at}, {})", word.len())
+        };
         let mut rust = String::from("pub(crate) static ALIASES: &[AliasRow] = &[\n");
         for Alias { name, event, models } in &self.0 {
-            writeln!(rust, "AliasRow {{ name: {name:?}, event: {event:?}, models: &{models:?} }},")
+            let (name, event) = (place(name), place(event));
+            let models = models.iter().fold(0u128, |models, model| models | 1 << model);
+            writeln!(rust, "AliasRow {{ name: {name}, event: {event}, models: {models:#x} }},")
                 .expect("writing to a string");
         }
-        rust.push_str("];\n");
+        write!(rust, "];\npub(crate) static TEXT: &str = {text:?};\n").expect("as above");
         rust
     }
 }

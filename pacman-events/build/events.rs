@@ -144,6 +144,9 @@ fn record(model: &Model, row: &Row) -> Result<Record, Fault> {
     if model.family == "Intel" && value.is_some() == choices.is_empty() {
         return Err(row.fault("an extra register and its value go together"));
     }
+    if model.family == "Amd" && select & 0x7b_0000 != 0 {
+        return Err(row.fault("select has bits of other fields than event, unit mask and filter"));
+    }
     let record = Record {
         select,
         choices,

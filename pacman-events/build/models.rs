@@ -153,6 +153,15 @@ impl Models {
         (0..self.all.len()).filter(|&index| in_place(&self.all[index])).collect()
     }
 
+    /// The models of `*`, a table's name, or a group: some groups have the name of their first table.
+    pub(crate) fn named(&self, place: &str) -> Vec<usize> {
+        match (place, self.position(place)) {
+            ("*", _) => (0..self.all.len()).collect(),
+            (_, Some(table)) => vec![table],
+            (group, None) => self.within(group),
+        }
+    }
+
     /// The statics of `cpu.rs`; `spans` are first row and number of rows per table.
     pub(crate) fn to_rust(&self, spans: &[(usize, usize)]) -> String {
         let mut rust = String::from("pub(crate) static MODELS: &[ModelRow] = &[\n");

@@ -169,6 +169,9 @@ def amd(facts):
     for row in read(facts / "models/amd_events.tsv"):
         if row["unit"] != "core" or not row["source"].startswith("libpfm4") or row["till_rev"]:
             continue
+        # libpfm4 has a few unit masks of more than eight bits, which would set other fields.
+        if int(row["perf_config"], 0) & 0x7b0000:
+            continue
         flags = []
         if row["pair_event"] == "1":
             flags.append("pair")

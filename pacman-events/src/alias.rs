@@ -5,15 +5,28 @@
 use crate::{CpuModel, db};
 
 struct AliasRow {
-    name: &'static str,
-    event: &'static str,
-    /// Numbers of tables; all if empty.
-    models: &'static [u8],
+    name: (u32, u8),
+    event: (u32, u8),
+    /// A bit for each table; 0 for all tables.
+    models: u128,
+}
+
+/// The word at a place of the text.
+fn word((at, length): (u32, u8)) -> &'static str {
+    &packed::TEXT[at as usize..][..usize::from(length)]
 }
 
 impl AliasRow {
+    fn name(&self) -> &'static str {
+        word(self.name)
+    }
+
+    fn event(&self) -> &'static str {
+        word(self.event)
+    }
+
     fn is_on(&self, cpu: CpuModel) -> bool {
-        self.models.is_empty() || self.models.iter().any(|model| usize::from(*model) == cpu.index())
+        self.models == 0 || self.models >> cpu.index() & 1 != 0
     }
 }
 
@@ -22,13 +35,14 @@ mod packed {
     include!(concat!(env!("OUT_DIR"), "/aliases.rs"));
 }
 
-/// The name that `name` stands for on this model by `aliases.tsv`.
-pub(crate) fn meaning(cpu: CpuModel, name: &str) -> Option<&'static str> {
+/// The alias of this name on this model, as `aliases.tsv` writes it, and the event or sum of events
+/// that it stands for.
+pub(crate) fn meaning(cpu: CpuModel, name: &str) -> Option<(&'static str, &'static str)> {
     let lower = |name: &'static str| name.bytes().map(|byte| byte.to_ascii_lowercase());
     let asked = || name.bytes().map(|byte| byte.to_ascii_lowercase());
-    let first = packed::ALIASES.partition_point(|row| lower(row.name).lt(asked()));
-    let same = packed::ALIASES[first..].iter().take_while(|row| lower(row.name).eq(asked()));
-    same.into_iter().find(|row| row.is_on(cpu)).map(|row| row.event)
+    let first = packed::ALIASES.partition_point(|row| lower(row.name()).lt(asked()));
+    let same = packed::ALIASES[first..].iter().take_while(|row| lower(row.name()).eq(asked()));
+    same.into_iter().find(|row| row.is_on(cpu)).map(|row| (row.name(), row.event()))
 }
 
 /// The only event whose name is this one with an underscore in place of each separator: the
@@ -41,7 +55,7 @@ pub(crate) fn with_underscores(cpu: CpuModel, name: &str) -> Option<&'static str
     events.next().is_none().then_some(event.name())
 }
 
-/// The aliases of a table: each name and the name that it stands for, as written in
+/// The aliases of a table: each name and the event or sum of events that it stands for, as written in
 /// `data/aliases.tsv`. Events that differ from a name in separators alone have none.
 ///
 /// ```
@@ -51,5 +65,5 @@ pub(crate) fn with_underscores(cpu: CpuModel, name: &str) -> Option<&'static str
 /// assert_eq!(resolve(skl, "UNHALTED_CORE_CYCLES").unwrap().name(), "CPU_CLK_UNHALTED.THREAD");
 /// ```
 pub fn all(cpu: CpuModel) -> impl Iterator<Item = (&'static str, &'static str)> {
-    packed::ALIASES.iter().filter(move |row| row.is_on(cpu)).map(|row| (row.name, row.event))
+    packed::ALIASES.iter().filter(move |row| row.is_on(cpu)).map(|row| (row.name(), row.event()))
 }

@@ -6,7 +6,7 @@ use crate::db;
 use crate::encode::{netburst_encoder, perf};
 use crate::nearest::among;
 use crate::netburst_tables::{EVENTS, METRICS};
-use crate::{CpuModel, Family, Preset};
+use crate::{CpuModel, Family, Preset, alias};
 
 impl CpuModel {
     /// Names and aliases of tables that are similar to this one, nearest first.
@@ -28,6 +28,15 @@ pub(crate) fn nearest_to(cpu: CpuModel, asked: &str) -> Vec<String> {
     all.extend(Preset::all().map(|preset| Cow::Borrowed(preset.name())));
     all.extend(perf::NAMED.iter().map(|row| Cow::Borrowed(row.0)));
     among(asked, all.iter().map(|name| &**name))
+}
+
+/// The names of the table and the aliases that are this one and a unit mask.
+pub(crate) fn with_unit_mask(cpu: CpuModel, base: &str) -> impl Iterator<Item = &'static str> {
+    let names = db::events(cpu).map(|event| event.name()).chain(alias::all(cpu).map(|row| row.0));
+    names.filter(move |name| {
+        let begins = name.get(..base.len()).is_some_and(|start| start.eq_ignore_ascii_case(base));
+        begins && name[base.len()..].starts_with([':', '.'])
+    })
 }
 
 /// NetBurst's names, with unit masks if the requested name has one.

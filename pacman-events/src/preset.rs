@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::CpuModel;
+use crate::{CpuModel, expression};
 
 mod packed {
     use super::{AnswerRow, PresetRow};
@@ -81,26 +81,7 @@ impl PresetAnswer {
     /// The terms of the expression: coefficient, event, and the general event that may replace a
     /// fixed counter's.
     pub(crate) fn terms(self) -> impl Iterator<Item = (i64, &'static str, Option<&'static str>)> {
-        let mut sign = 1;
-        self.0.expression.split(' ').filter_map(move |word| {
-            match word {
-                "" => return None,
-                "+" => sign = 1,
-                "-" => sign = -1,
-                term => {
-                    let (factor, event) = match term.split_once('*') {
-                        Some((factor, event)) => (factor.parse().unwrap_or(1), event),
-                        None => (1, term),
-                    };
-                    let (event, general) = match event.split_once('/') {
-                        Some((fixed, general)) => (fixed, Some(general)),
-                        None => (event, None),
-                    };
-                    return Some((sign * factor, event, general));
-                }
-            }
-            None
-        })
+        expression::terms(self.0.expression)
     }
 }
 

@@ -11,12 +11,15 @@ use crate::resolve_error::ResolveError;
 use crate::resolve_error::ResolveErrorKind;
 use crate::sysfs::{SysfsPmu, X86_FORMATS};
 use crate::user_table::UserTable;
-use crate::{CpuModel, Family, alias, db, names, nearest, raw, shown, unit_masks};
+use crate::{
+    CpuModel, Family, alias, db, expression, names, nearest, raw, refusal, shown, unit_masks,
+};
 
 /// A name resolved on one model: one event, or an expression of several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     preset: Option<Preset>,
+    alias: Option<&'static str>,
     first: Term,
     rest: Vec<Term>,
 }
@@ -36,6 +39,11 @@ impl Resolved {
         self.preset
     }
 
+    /// Another tool's name that stands for an expression of several events; `None` for other names.
+    pub fn alias(&self) -> Option<&'static str> {
+        self.alias
+    }
+
     /// The event; `None` for an expression of several.
     pub fn encoding(&self) -> Option<&Encoding> {
         let single = self.rest.is_empty() && self.first.coefficient == 1;
@@ -47,10 +55,10 @@ impl Resolved {
         std::iter::once(&self.first).chain(&self.rest)
     }
 
-    /// The canonical name: of the native event, or of the preset if that is an expression.
+    /// The canonical name: of the native event, or of the preset or alias if that is an expression.
     pub fn name(&self) -> String {
-        match (self.encoding(), self.preset) {
-            (None, Some(preset)) => preset.name().to_owned(),
+        match (self.encoding(), self.preset.map(Preset::name).or(self.alias)) {
+            (None, Some(name)) => name.to_owned(),
             _ => self.first.encoding.name.to_string(),
         }
     }
@@ -153,14 +161,23 @@ impl<'a> Resolver<'a> {
                     return Ok(single(encoding));
                 }
             }
-            if let Some(event) = alias::meaning(self.cpu, spelling.base) {
-                return self.aliased(asked, spelling, event);
+            match alias::meaning(self.cpu, spelling.base) {
+                Some((alias, sum)) if sum.contains(' ') => {
+                    let mut resolved = self.sum(expression::terms(sum), spelling.modifiers)?;
+                    resolved.alias = Some(alias);
+                    return Ok(resolved);
+                }
+                Some((_, event)) => return self.aliased(asked, spelling, event),
+                None => {}
             }
             match name::peel(asked, spelling)? {
                 Some(rest) => spelling = rest,
                 None => {
                     if let Some(event) = alias::with_underscores(self.cpu, spelling.base) {
                         return self.aliased(asked, spelling, event);
+                    }
+                    if let Some(reason) = refusal::reason(self.cpu, spelling.base) {
+                        return Err(ResolveError::impossible(spelling.base, self.cpu, reason));
                     }
                     no_modifier_of_a_preset(asked, spelling.base)?;
                     return self.composed(spelling).map(single);
@@ -187,17 +204,26 @@ impl<'a> Resolver<'a> {
 
     fn preset(&self, preset: Preset, modifiers: Modifiers) -> Result<Resolved, ResolveError> {
         let answer = preset.answer(self.cpu);
-        let mut terms = answer.terms();
-        let Some((coefficient, event, general)) = terms.next() else {
+        if answer.expression().is_none() {
             return Err(ResolveError::impossible(preset.name(), self.cpu, answer.caveat()));
-        };
-        let first = Term { coefficient, encoding: self.native(event, general, modifiers)? };
-        let rest = terms
-            .map(|(coefficient, event, general)| {
-                Ok(Term { coefficient, encoding: self.native(event, general, modifiers)? })
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Resolved { preset: Some(preset), first, rest })
+        }
+        let mut resolved = self.sum(answer.terms(), modifiers)?;
+        resolved.preset = Some(preset);
+        Ok(resolved)
+    }
+
+    /// The sum of native events, all with the same modifiers.
+    fn sum(
+        &self,
+        terms: impl Iterator<Item = (i64, &'static str, Option<&'static str>)>,
+        modifiers: Modifiers,
+    ) -> Result<Resolved, ResolveError> {
+        let mut terms = terms.map(|(coefficient, event, general)| {
+            Ok(Term { coefficient, encoding: self.native(event, general, modifiers)? })
+        });
+        let first = terms.next().expect("the build refuses an expression without terms")?;
+        let rest = terms.collect::<Result<Vec<_>, _>>()?;
+        Ok(Resolved { preset: None, alias: None, first, rest })
     }
 
     /// A native event of the shipped table, even where a preset has its name.
@@ -259,7 +285,8 @@ impl<'a> Resolver<'a> {
             }
             _ => {
                 if let Some(event) = db::find(self.cpu, base) {
-                    return arch::encode(self.cpu, &Source::of(&event), modifiers).map(Some);
+                    let source = unit_masks::with_all_fields(self.cpu, Source::of(&event));
+                    return arch::encode(self.cpu, &source, modifiers).map(Some);
                 }
             }
         }
@@ -293,6 +320,10 @@ impl<'a> Resolver<'a> {
     }
 
     fn no_such_event(&self, base: &str) -> ResolveError {
+        let masked: Vec<_> = names::with_unit_mask(self.cpu, base).collect();
+        if !masked.is_empty() {
+            return ResolveError::needs_unit_mask(base, self.cpu, &masked);
+        }
         let mut elsewhere: Vec<_> = db::tables_with(base).collect();
         if elsewhere.is_empty() && netburst_parts(base).is_some() {
             elsewhere = CpuModel::all().filter(|cpu| cpu.family() == Family::NetBurst).collect();
@@ -382,7 +413,12 @@ impl<'a> Resolver<'a> {
 }
 
 fn single(encoding: Encoding) -> Resolved {
-    Resolved { preset: None, first: Term { coefficient: 1, encoding }, rest: Vec::new() }
+    Resolved {
+        preset: None,
+        alias: None,
+        first: Term { coefficient: 1, encoding },
+        rest: Vec::new(),
+    }
 }
 
 /// Splits a name into an event or metric and the text of its unit masks.

@@ -60,7 +60,7 @@ impl ResolveError {
         self.0.kind
     }
 
-    /// Similar names, nearest first; at most five.
+    /// Similar names, nearest first, or the name with unit masks if it lacks one; at most five.
     pub fn nearest(&self) -> &[String] {
         &self.0.nearest
     }
@@ -94,6 +94,18 @@ impl ResolveError {
     #[cold]
     pub(crate) fn needs(asked: &str, cpu: CpuModel, reason: impl fmt::Display) -> Self {
         Self::new(ResolveErrorKind::Needs, format!("{asked} on {cpu} needs {reason}"))
+    }
+
+    /// `names` are those of the event with each of its unit masks.
+    #[cold]
+    pub(crate) fn needs_unit_mask(asked: &str, cpu: CpuModel, names: &[&str]) -> Self {
+        const SHOWN: usize = 8;
+        let masks: Vec<_> = names.iter().take(SHOWN).map(|name| &name[asked.len() + 1..]).collect();
+        let more = if names.len() > SHOWN { " and others" } else { "" };
+        let reason = format!("a unit mask out of {}{more}", masks.join(", "));
+        let mut refusal = Self::needs(asked, cpu, reason);
+        refusal.0.nearest = names.iter().take(5).map(|&name| name.to_owned()).collect();
+        refusal
     }
 
     #[cold]

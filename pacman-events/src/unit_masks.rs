@@ -49,7 +49,30 @@ fn all_of(
         name.push_str(&spelt);
     }
     all.name = name.into();
-    arch::encode(cpu, &all, modifiers)
+    arch::encode(cpu, &with_all_fields(cpu, all), modifiers)
+}
+
+/// The event with all bits of each field of its unit mask that has none: an empty field counts nothing.
+///
+/// Family 10h: requests and cores of the L3 cache's events, and the traffic of a HyperTransport link,
+/// whose bit 7 selects the sublink (BKDG 31116). libpfm4 completes the masks in the same way.
+pub(crate) fn with_all_fields(cpu: CpuModel, source: Source) -> Source {
+    const FIELDS: &[(u64, &[u64])] = &[
+        (0x4_0000_00e0, &[0x0700, 0xf000]),
+        (0x4_0000_00e1, &[0x0700, 0xf000]),
+        (0x4_0000_00e2, &[0x0f00, 0xf000]),
+        (0xf6, &[0x3f00]),
+        (0xf7, &[0x3f00]),
+        (0xf8, &[0x3f00]),
+        (0x1_0000_00f9, &[0x3f00]),
+    ];
+    if cpu.name() != "fam10h" {
+        return source;
+    }
+    let fields = FIELDS.iter().find(|(event, _)| *event == source.select & 0xf_0000_00ff);
+    let empty = fields.map_or(&[][..], |(_, fields)| fields).iter();
+    let empty = empty.filter(|field| source.select & **field == 0);
+    Source { select: empty.fold(source.select, |select, field| select | field), ..source }
 }
 
 /// Merges two events of one code into one with both unit masks; `None` if they differ in more.

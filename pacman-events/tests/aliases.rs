@@ -103,6 +103,11 @@ fn an_alias_stands_for_a_name_that_resolves() {
         for (name, event) in aliases(cpu) {
             let is_preset = Preset::named(event).is_some();
             match resolve(cpu, name) {
+                // A sum of events has the alias as its name.
+                Ok(resolved) if resolved.alias().is_some() => {
+                    assert_eq!(resolved.name(), name, "{}", cpu.name());
+                    aliased += 1;
+                }
                 Ok(resolved) => {
                     let direct = resolve(cpu, event).expect("the name resolves");
                     assert_eq!(resolved.name(), direct.name(), "{}: {name}", cpu.name());
@@ -139,4 +144,36 @@ fn likwid_s_underscores_are_separators() {
     assert_eq!(encoding("skl", "UOPS_ISSUED_ANY").name.to_string(), "UOPS_ISSUED.ANY");
     assert_eq!(encoding("skl", "INSTR_RETIRED_ANY").name.to_string(), "INST_RETIRED.ANY");
     assert!(resolve(model("skl"), "UOPS_ISSUED_NONSENSE").is_err());
+}
+
+#[test]
+fn a_name_without_its_unit_mask_is_refused_with_the_masks() {
+    let error = resolve(model("skx"), "mem_trans_retired").expect_err("it needs a latency");
+    assert_eq!(error.kind(), ResolveErrorKind::Needs);
+    assert!(
+        error.to_string().contains("needs a unit mask out of LOAD_LATENCY_GT_128, "),
+        "{error}"
+    );
+    assert_eq!(error.nearest()[0], "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128");
+    let error = resolve(model("snb"), "LOAD_HIT_PRE").expect_err("other models have it as it is");
+    assert_eq!(error.kind(), ResolveErrorKind::Needs);
+}
+
+#[test]
+fn what_counts_beyond_a_thread_is_refused_as_such() {
+    let refused = |name| resolve(model("skx"), name).expect_err("no event of a thread").to_string();
+    let error = refused("UNC_CHA_SF_EVICTION.M_STATE");
+    assert!(error.contains("it counts at the socket, not at a thread"), "{error}");
+    assert!(refused("rapl_energy_pkg").contains("energy"));
+}
+
+#[test]
+fn an_empty_field_of_a_unit_mask_counts_all() {
+    let select = |name| encoding("fam10h", name).perf.expect("Linux counts it").config;
+    // No core and no request selected would count nothing.
+    assert_eq!(select("READ_REQUEST_TO_L3_CACHE:ANY_READ"), 0x4_0000_f7e0);
+    assert_eq!(select("READ_REQUEST_TO_L3_CACHE:ALL_CORES"), 0x4_0000_f7e0);
+    assert_eq!(select("L3_FILLS_CAUSED_BY_L2_EVICTIONS:MODIFIED:ALL_CORES"), 0x4_0000_f8e2);
+    assert_eq!(select("HYPERTRANSPORT_LINK0:SUBLINK_MASK"), 0xbff6);
+    assert_eq!(select("HYPERTRANSPORT_LINK0:NOP_DWORD_SENT"), 0x8f6);
 }

@@ -74,7 +74,7 @@ module pacman
   ! Sizes in bytes of the structs, which each of them begins with.
   integer(c_int32_t), parameter, private :: pointer_size = storage_size(c_null_ptr) / 8, &
       options_size = 24 + 8 * pointer_size, count_size = 72, topology_size = 32, &
-      adapt_options_size = 32 + 3 * pointer_size
+      adapt_options_size = 40 + 3 * pointer_size
 
   type, bind(c) :: pacman_options
     integer(c_int32_t) :: size = options_size, abi = PACMAN_ABI, flags = 0
@@ -113,6 +113,7 @@ module pacman
     integer(c_int32_t) :: objective = PACMAN_OBJECTIVE_TIME
     integer(c_int64_t) :: break_even_ns = 0, switch_cost_ns = 0
     type(c_ptr) :: placement = c_null_ptr, model = c_null_ptr, machine = c_null_ptr
+    real(c_double) :: max_loss = 0
   end type
 
   interface

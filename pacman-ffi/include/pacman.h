@@ -47,7 +47,11 @@
  *
  * A signal handler may call pacman_begin() and pacman_end(), and no other
  * function. If the signal interrupted one of these two on the same thread, the
- * call answers PACMAN_E_REENTERED and changes nothing.
+ * call answers PACMAN_E_REENTERED and changes nothing. The first pacman_end() of a
+ * phase on a thread may allocate memory, unless the phase is one of the session's
+ * first 16: such an end should not be in a handler. A phase that a handler begins and
+ * does not end stays open: the program's own pacman_end() then answers
+ * PACMAN_E_PHASE_ORDER and names it.
  *
  * Exit handlers may call every function, and so may destructors of static objects
  * and of thread-specific data. Reports work there too. A thread is detached when
@@ -583,8 +587,7 @@ int pacman_phase_define(const pacman_session *session, const char *name, pacman_
  * Reads the thread's counters and the clock, and publishes the sample for
  * pacman_peer_read(). Phases may nest, run again and recurse. If user space can
  * read the events, the function makes no system call, otherwise one. It takes the
- * session's lock only at the first use of a phase on a thread. It allocates only
- * when phases nest deeper than 16 and deeper than before.
+ * session's lock only at the first use of a phase on a thread. It never allocates.
  *
  * Thread rule: calling thread.
  *
@@ -665,6 +668,7 @@ int pacman_end(const pacman_session *session, pacman_phase phase);
  *   PACMAN_E_CONFLICT, PACMAN_E_NO_PMU
  *                              opening the counters failed
  *   PACMAN_E_CLOSED            another thread closed the session meanwhile
+ *   PACMAN_E_FORKED            the session was opened before this process was forked
  * A failed call restores descriptors, place and affinity mask.
  *
  * Example
@@ -1136,11 +1140,14 @@ typedef struct pacman_adapt_options {
     const char *machine;     /* this machine's name in the model; null: the name that
                                 pacman-pmu record makes of processor, cores and
                                 contexts */
+    double max_loss;         /* the most that adaptation may cost, as a part of the time
+                                without it, from 0 to 1; 0: 0.01. Five times as much
+                                before a phase has run 120 times */
 } pacman_adapt_options;
 
 #define PACMAN_ADAPT_OPTIONS_INIT \
     { sizeof(pacman_adapt_options), PACMAN_ABI, 0u, PACMAN_OBJECTIVE_TIME, 0u, 0u, NULL, \
-      NULL, NULL }
+      NULL, NULL, 0.0 }
 
 /*
  * pacman_adapt_open: start to adapt
@@ -1153,9 +1160,10 @@ typedef struct pacman_adapt_options {
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_INVALID      null; an unknown objective; a malformed placement; a
- *                         damaged or edited model; a model with another objective
- *                         than time; a model whose widest configuration has another
- *                         number of threads than this adapter may use
+ *                         loss outside 0 to 1; a damaged or edited model; a model
+ *                         with another objective than time; a model whose widest
+ *                         configuration has another number of threads than this
+ *                         adapter may use
  *   PACMAN_E_NO_EVENTS    the placement is an empty list of CPUs
  *   PACMAN_E_NO_PLACE     the machine lacks a configuration of the model or a CPU of
  *                         the placement, or the placement has too few places, as

@@ -52,9 +52,11 @@ pub struct AdaptOptions {
     pub model: *const c_char,
     /// This machine's name in the model, or null for the name that `machine_name` gives.
     pub machine: *const c_char,
+    /// The most that adaptation may cost, as a part of the time without it; 0 for 0.01.
+    pub max_loss: f64,
 }
 
-// SAFETY: the fields are integers and raw pointers, in an order that needs no padding.
+// SAFETY: the fields are numbers and raw pointers, in an order that needs no padding.
 unsafe impl Sized32 for AdaptOptions {
     const NAME: &'static str = "a pacman_adapt_options";
     const LEAST: usize = std::mem::offset_of!(AdaptOptions, placement);
@@ -117,6 +119,9 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
         }
         if options.max_threads > 0 {
             builder = builder.max_threads(options.max_threads as usize);
+        }
+        if options.max_loss != 0.0 {
+            builder = builder.max_loss(options.max_loss);
         }
         if options.break_even_ns > 0 {
             builder = builder.break_even(Duration::from_nanos(options.break_even_ns));

@@ -115,6 +115,12 @@ pub(crate) fn standing(handle: usize) -> Option<Option<u32>> {
     })
 }
 
+/// Whether this thread attached before the process was forked.
+pub(crate) fn is_inherited(handle: usize) -> bool {
+    let inherited = |kept: &Kept| kept.attached.is_inherited();
+    thread_registry::with(handle as u64, inherited).unwrap_or(false)
+}
+
 /// Refuses a thread whose thread-locals are gone: nothing would end its attachment.
 pub(crate) fn check_alive(wish: &str) -> Result<()> {
     if thread_registry::can_keep::<Kept>() { Ok(()) } else { Err(ending(wish)) }

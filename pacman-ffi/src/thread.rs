@@ -18,7 +18,9 @@ use crate::registry::{self, pacman_session};
 pub extern "C-unwind" fn pacman_attach(session: *const pacman_session) -> c_int {
     answer_isolated(|| {
         let handle = session.addr();
-        if kept::with(handle, "attach", |_| Ok(())).is_ok() {
+        // A forked child may have its parent's attachment, and is refused below.
+        let inherited = kept::with(handle, "attach", |kept| Ok(kept.attached.is_inherited()));
+        if matches!(inherited, Ok(false)) {
             return Ok(Status::Already);
         }
         kept::let_go();
@@ -38,7 +40,7 @@ pub extern "C-unwind" fn pacman_attach_cpu(session: *const pacman_session, cpu: 
         kept::let_go();
         let entry = registry::find(handle, "attach this thread")?;
         kept::check_alive("attach this thread")?;
-        match kept::standing(handle) {
+        match kept::standing(handle).filter(|_| !kept::is_inherited(handle)) {
             Some(Some(bound)) if bound == cpu => return Ok(Status::Already),
             Some(bound) => {
                 let place = match bound {

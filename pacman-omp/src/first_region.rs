@@ -1,5 +1,7 @@
 //! Facts of the machine and the runtime, taken at the first region.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use pacman_core::fork::Lock;
 use pacman_core::topology::CpuSet;
 
@@ -10,6 +12,8 @@ use crate::runtime::Runtime;
 use crate::worker::Worker;
 
 pub(crate) static FIRST_REGION: Lock<Option<FirstRegion>> = Lock::new(None);
+
+static TICKS_OF_A_PART: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, Debug)]
 pub(crate) struct FirstRegion {
@@ -30,6 +34,11 @@ impl FirstRegion {
 /// The facts, if a region has run.
 pub(crate) fn known() -> Option<FirstRegion> {
     FIRST_REGION.lock().clone()
+}
+
+/// The ticks of a part's begin and end without its region's data; a wait takes about as long.
+pub(crate) fn ticks_of_a_part() -> u64 {
+    TICKS_OF_A_PART.load(Ordering::Relaxed)
 }
 
 /// Records the facts again, in a forked process.
@@ -56,6 +65,7 @@ pub(crate) fn meet(runtime: &'static Runtime, requested: u32) {
         return;
     }
     let overhead = isolated(|| Worker::here().measured());
+    TICKS_OF_A_PART.store(overhead.0, Ordering::Relaxed);
     first.insert(FirstRegion { threads, cpus, overhead }).record();
 }
 

@@ -20,6 +20,7 @@ use crate::isolation::isolated;
 use crate::module;
 use crate::notes;
 use crate::once::MAKING;
+use crate::phases::names;
 use crate::process;
 use crate::recording;
 use crate::region::{self, Region};
@@ -41,6 +42,7 @@ struct Locks {
     searching: Locked<'static, ()>,
     sites: Locked<'static, BTreeMap<(u64, Cause), u32>>,
     numbers: Locked<'static, BTreeSet<u32>>,
+    phases: Locked<'static, names::Numbers>,
     meter: Locked<'static, Option<Meter>>,
     spare: Locked<'static, Spare>,
     writer: Locked<'static, Option<Writer>>,
@@ -70,6 +72,7 @@ unsafe extern "C" fn before() {
         searching: module::SEARCHING.lock(),
         sites: sites::SITES.lock(),
         numbers: numbers::NUMBERS.lock(),
+        phases: names::NUMBERS.lock(),
         meter: METER.lock(),
         spare: rows::SPARE.lock(),
         writer: arena::WRITER.lock(),

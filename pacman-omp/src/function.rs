@@ -44,6 +44,8 @@ pub(crate) enum CallKind {
     UsesAffinity,
     /// A function of MPI, under the program's name or the profiling interface's.
     Mpi,
+    /// The program marks a phase, or Kokkos calls a tool.
+    Marks,
 }
 
 /// Gives the table of all functions to the macro `$then`. First come the functions with their own entry
@@ -153,6 +155,16 @@ macro_rules! functions {
                 __kmpc_threadprivate_register __kmpc_threadprivate_register_vec
             }
             Teams { __kmpc_fork_teams }
+            Marks {
+                kokkosp_init_library kokkosp_finalize_library kokkosp_request_tool_settings
+                kokkosp_begin_parallel_for kokkosp_end_parallel_for
+                kokkosp_begin_parallel_reduce kokkosp_end_parallel_reduce
+                kokkosp_begin_parallel_scan kokkosp_end_parallel_scan
+                kokkosp_begin_fence kokkosp_end_fence
+                kokkosp_push_profile_region kokkosp_pop_profile_region
+                likwid_markerStartRegion likwid_markerStopRegion
+                PAPI_hl_region_begin PAPI_hl_region_end
+            }
             Exits { _exit _Exit }
             Execs { execve execv execvp execvpe execl execlp execle fexecve }
             UsesAffinity {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use pacman_core::fork::Lock;
 
 use crate::function::{CallKind, Function};
+use crate::isolation::isolated;
 use crate::module::Module;
 use crate::runtime::{Runtime, loaded, look_up};
 
@@ -72,7 +73,7 @@ fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     if let Some(real) = SITES.find(caller, function) {
         return Some(real);
     }
-    if function.kind() != CallKind::Mpi {
+    if !matches!(function.kind(), CallKind::Mpi | CallKind::Marks) {
         note_interposed();
     }
     let Some(real) = resolved(caller, function) else {
@@ -83,8 +84,23 @@ fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     Some(real)
 }
 
+/// The function of that name in the module that has `caller`, which is not necessarily the one that its
+/// calls reach.
+pub(crate) fn own_of(caller: u64, function: Function) -> Option<*mut c_void> {
+    if let Some(real) = SITES.find(caller, function) {
+        return Some(real);
+    }
+    let real = isolated(|| {
+        let path = Module::of(caller).path;
+        let real = look_up(loaded(&path)?, function)?;
+        (Module::of(real as u64).path == path).then_some(real)
+    })?;
+    SITES.keep(caller, function, real);
+    Some(real)
+}
+
 /// Whether a call returns to this library: the last call of a body, which the compiler made a jump.
-fn is_own(caller: u64) -> bool {
+pub(crate) fn is_own(caller: u64) -> bool {
     unsafe extern "C" {
         static __ehdr_start: u8;
         static etext: u8;
@@ -95,7 +111,7 @@ fn is_own(caller: u64) -> bool {
 
 /// The function of the runtime that has the calling thread in a team; without a team, of the first
 /// runtime that has the function.
-fn of_team(function: Function) -> Option<*mut c_void> {
+pub(crate) fn of_team(function: Function) -> Option<*mut c_void> {
     let has_team = |runtime: &&Runtime| runtime.ask(Function::omp_get_level).unwrap_or(0) > 0;
     let real = |runtime: &'static Runtime| runtime.real(function);
     let of_team = Runtime::met().filter(has_team).find_map(real);
@@ -152,6 +168,9 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     }
     let handle = loaded(&module.path)?;
     let real = look_up(handle, function)?;
+    if function.kind() == CallKind::Marks {
+        return Some(real);
+    }
     // A runtime in the global scope that lacks this function serves the module's other calls.
     if next(Function::omp_get_thread_num).is_some() {
         return Some(real);

@@ -13,7 +13,9 @@
 //! 5. [`worker`]: each thread of the team reads its counters before and after the program's body, and
 //!    adds the difference to its own rows ([`rows`]). It takes no lock and allocates nothing. With
 //!    RDPMC it makes no system call.
-//!    On request [`waits`] times the waits inside the part.
+//!    With an overhead budget [`sampling`] chooses the executions of short regions that are timed.
+//!    On request [`waits`] times the waits inside the part. [`phases`] does the same for parts that the
+//!    program marks by calls of Kokkos, LIKWID or PAPI.
 //! 6. [`arena`]: memory that outlives the process holds the rows and the facts of regions
 //!    ([`recording`]). So the end of the process has little left to do ([`lifecycle`]).
 //!
@@ -48,12 +50,14 @@ mod module;
 mod nesting;
 mod notes;
 mod once;
+mod phases;
 mod process;
 mod program;
 mod recording;
 mod region;
 mod rows;
 mod runtime;
+mod sampling;
 mod sanitizers;
 mod scheduling;
 mod seen;

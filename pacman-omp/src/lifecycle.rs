@@ -27,7 +27,11 @@ use crate::worksharing;
 #[unsafe(link_section = ".init_array")]
 static LOADED: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) = loaded;
 
-unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
+unsafe extern "C" fn loaded(
+    count: c_int,
+    words: *const *const c_char,
+    environment: *const *const c_char,
+) {
     let get = |name: &str| -> Option<OsString> {
         // SAFETY: an array of strings with a null at its end, as the C library passes it to every
         // library that it loads. Nothing changes it before the program begins.
@@ -44,6 +48,9 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
         }
         None
     };
+    // SAFETY: the program's arguments, which are C strings.
+    let arguments = (0..count as usize).map(|at| unsafe { CStr::from_ptr(*words.add(at)) });
+    entry::settle_tool(get, arguments);
     let (options, wrong) = Options::read(get);
     if !options.records() && options.adapt.is_none() {
         return;

@@ -67,6 +67,60 @@ impl Module {
     }
 }
 
+/// The build ID of the file that has `address`, in hexadecimal digits; `None` if it has none.
+pub(crate) fn build_id(address: u64) -> Option<String> {
+    let mut id = None;
+    // SAFETY: the module stays loaded while the loader goes through its list.
+    with(address, &mut |loaded| id = unsafe { loaded.build_id() });
+    id
+}
+
+/// The address at which the program itself begins.
+pub(crate) fn entry_of_program() -> u64 {
+    // SAFETY: it reads what the kernel has left for the process.
+    unsafe { libc::getauxval(libc::AT_ENTRY) }
+}
+
+/// Whether a loaded file whose name contains `name` has the C string `text` in a read-only segment.
+pub(crate) fn has_text(name: &str, text: &CStr) -> bool {
+    struct Sought<'a>(&'a [u8], &'a [u8], bool);
+
+    unsafe extern "C" fn visit(
+        info: *mut libc::dl_phdr_info,
+        _size: usize,
+        sought: *mut c_void,
+    ) -> c_int {
+        // SAFETY: passed below. The loader's record and its name live during the call.
+        let (Sought(name, text, found), info) =
+            unsafe { (&mut *sought.cast::<Sought<'_>>(), &*info) };
+        // SAFETY: as above.
+        let path = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
+        if !path.windows(name.len()).any(|part| part == *name) || info.dlpi_phdr.is_null() {
+            return 0;
+        }
+        for at in 0..usize::from(info.dlpi_phnum) {
+            // SAFETY: the loader gives the number of headers, and has mapped readable segments.
+            let bytes = unsafe {
+                let header = &*info.dlpi_phdr.add(at);
+                let is_constant = header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R;
+                if header.p_type != libc::PT_LOAD || !is_constant {
+                    continue;
+                }
+                let begin = info.dlpi_addr.wrapping_add(header.p_vaddr) as *const u8;
+                std::slice::from_raw_parts(begin, header.p_filesz as usize)
+            };
+            *found |= bytes.windows(text.len()).any(|part| part == *text);
+        }
+        0
+    }
+
+    let mut sought = Sought(name.as_bytes(), text.to_bytes(), false);
+    let _one = SEARCHING.lock();
+    // SAFETY: the callback gets this structure, and only during the call.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut sought).cast()) };
+    sought.2
+}
+
 /// Calls `found` with the file that has `address` in one of its segments.
 fn with(address: u64, found: &mut dyn FnMut(&Loaded<'_>)) {
     let mut search = Search { address, found, first: true };
@@ -120,6 +174,20 @@ impl Loaded<'_> {
         }
     }
 
+    /// The note of the linker that tells builds apart.
+    ///
+    /// # Safety
+    /// The file must be loaded.
+    unsafe fn build_id(&self) -> Option<String> {
+        let notes = self.headers.iter().filter(|header| header.p_type == libc::PT_NOTE);
+        notes.filter(|header| header.p_align <= 4).find_map(|header| {
+            let begin = self.info.dlpi_addr.wrapping_add(header.p_vaddr) as *const u8;
+            // SAFETY: the loader has mapped the segment.
+            let bytes = unsafe { std::slice::from_raw_parts(begin, header.p_memsz as usize) };
+            build_id_among(bytes)
+        })
+    }
+
     /// Searches the symbols of all relocations: every use of another file's function has one.
     ///
     /// # Safety
@@ -169,6 +237,24 @@ impl Loaded<'_> {
     }
 }
 
+/// The build ID among ELF notes: each has the lengths of its name and content, its type, and both.
+fn build_id_among(mut notes: &[u8]) -> Option<String> {
+    const NT_GNU_BUILD_ID: u32 = 3;
+    loop {
+        let (head, rest) = notes.split_first_chunk::<12>()?;
+        let word =
+            |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (name, content) = (word(0) as usize, word(4) as usize);
+        let begin = name.checked_next_multiple_of(4)?;
+        let end = begin.checked_add(content)?;
+        let id = rest.get(begin..end)?;
+        if word(8) == NT_GNU_BUILD_ID && rest.get(..name) == Some(b"GNU\0") && !id.is_empty() {
+            return Some(id.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        notes = rest.get(end.checked_next_multiple_of(4)?..)?;
+    }
+}
+
 // Tags of the ELF specification.
 const DT_PLTRELSZ: u64 = 2;
 const DT_STRTAB: u64 = 5;
@@ -190,6 +276,31 @@ mod tests {
         assert!(libc.path.to_string_lossy().contains("libc"), "{libc:?}");
         assert!(!libc.is_program && libc.bias != own.bias);
         assert_eq!(Module::of(8), Module::default());
+    }
+
+    #[test]
+    fn a_build_id_is_found_behind_other_notes() {
+        let note = |kind: u32, name: &[u8], content: &[u8]| {
+            let mut note = Vec::new();
+            for word in [name.len() as u32, content.len() as u32, kind] {
+                note.extend(word.to_ne_bytes());
+            }
+            for part in [name, content] {
+                note.extend(part);
+                note.resize(note.len().next_multiple_of(4), 0);
+            }
+            note
+        };
+        let id = note(3, b"GNU\0", &[0x0f, 0xa0, 0x01]);
+        let other = [note(1, b"GNU\0", &[9; 16]), note(3, b"else\0", &[7; 5])].concat();
+        assert_eq!(build_id_among(&[&other[..], &id[..]].concat()).as_deref(), Some("0fa001"));
+        assert_eq!(build_id_among(&other), None);
+        for length in 0..id.len() - 1 {
+            assert_eq!(build_id_among(&id[..length]), None, "{length}");
+        }
+        let libc = build_id(libc::getpid as *const () as u64).expect("Debian's has one");
+        assert!(libc.len() >= 16 && libc.bytes().all(|digit| digit.is_ascii_hexdigit()), "{libc}");
+        assert_eq!(Module::of(entry_of_program()).path, std::env::current_exe().unwrap());
     }
 
     #[test]

@@ -15,7 +15,8 @@ struct Setup {
 #[repr(align(64))]
 struct Shared {
     observed: AtomicBool,
-    /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`] and [`WAITS`].
+    /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`], [`WAITS`],
+    /// [`KERNELS`] and [`SAMPLED`].
     kind: AtomicU8,
     /// When this process began, in ticks; a forked child has its own.
     begun: AtomicU64,
@@ -31,6 +32,10 @@ const ADAPTED: u8 = 1;
 const METERED: u8 = 2;
 /// Waits inside regions are timed. Regions are not adapted then.
 const WAITS: u8 = 4;
+/// The program runs kernels of Kokkos, whose regions have labels.
+const KERNELS: u8 = 8;
+/// Short regions are timed in some executions only. Nothing else but their waits is recorded then.
+const SAMPLED: u8 = 16;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static RANK: OnceLock<Rank> = OnceLock::new();
@@ -46,10 +51,11 @@ static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Sets the options, once; false if they are set already.
 pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
-    let kind = match options.waits {
-        _ if adapted => ADAPTED,
-        true => WAITS,
-        false => 0,
+    let waits = if options.waits { WAITS } else { 0 };
+    let is_sampled = options.overhead.is_some() && options.events.is_empty() && !options.energy;
+    let kind = match adapted {
+        true => ADAPTED,
+        false => waits | if is_sampled { SAMPLED } else { 0 },
     };
     SHARED.kind.store(kind, Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
@@ -106,6 +112,49 @@ pub(crate) fn is_adapted() -> bool {
 #[inline]
 pub(crate) fn has_waits() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & WAITS != 0
+}
+
+/// Whether waits inside regions are timed, or regions may have labels.
+#[inline]
+pub(crate) fn has_waits_or_kernels() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & (WAITS | KERNELS) != 0
+}
+
+/// Whether waits are timed and nothing else happens to regions.
+#[inline(always)]
+pub(crate) fn only_times_waits() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) == WAITS
+}
+
+/// Whether executions of short regions may be counted only.
+#[inline]
+pub(crate) fn is_sampled() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & SAMPLED != 0
+}
+
+/// The same, and no region has the label of a kernel.
+#[inline]
+pub(crate) fn is_sampled_by_body() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & (SAMPLED | KERNELS) == SAMPLED
+}
+
+/// The part of a region's time that observing it may take.
+pub(crate) fn overhead_budget() -> f64 {
+    options().overhead.map_or(1.0, |budget| budget.part())
+}
+
+/// Whether the program runs kernels of Kokkos.
+#[inline]
+pub(crate) fn runs_kernels() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & KERNELS != 0
+}
+
+/// The program runs a kernel of Kokkos.
+#[inline]
+pub(crate) fn has_kernels() {
+    if !runs_kernels() {
+        SHARED.kind.fetch_or(KERNELS, Ordering::Relaxed);
+    }
 }
 
 /// Whether energy is read around regions.

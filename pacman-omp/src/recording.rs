@@ -6,8 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pacman_core::clock::ClockSource;
 use pacman_regions::arena::{Kind, Payload, ProcessStart};
-use pacman_regions::{Cause, Event, Rank, RuntimeFamily};
+use pacman_regions::{Cause, Event, PhaseKind, Rank, RuntimeFamily};
 
 use crate::arena;
 use crate::process;
@@ -19,10 +20,20 @@ pub(crate) fn begin() {
     arena::begin(&ProcessStart {
         numbers: (std::process::id(), std::os::unix::process::parent_id()),
         began: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
-        seconds_per_tick: process::clock().nanos_per_tick() * 1e-9,
+        seconds_per_tick: seconds_per_tick(),
         adapted: process::options().adapt.is_some(),
         waits: process::has_waits(),
     });
+}
+
+/// The length of a tick. Measuring the rate of the TSC takes a millisecond, so the command does it while
+/// the program runs, and sets it in its segment.
+fn seconds_per_tick() -> f64 {
+    let clock = process::clock();
+    match (clock.source(), &process::options().segment) {
+        (ClockSource::Tsc, Some(_)) => 0.0,
+        _ => clock.nanos_per_tick() * 1e-9,
+    }
 }
 
 /// The command line.
@@ -77,6 +88,8 @@ pub(crate) struct RegionFacts<'a> {
     pub(crate) source: Option<&'a str>,
     /// The name of the entry that started it first.
     pub(crate) entry: &'a str,
+    /// One more than the number of the phase whose label it has, or 0.
+    pub(crate) label: u32,
 }
 
 /// Records a region at its first execution.
@@ -89,8 +102,15 @@ pub(crate) fn region(facts: &RegionFacts<'_>) {
             .bytes(facts.module.as_os_str().as_bytes())
             .optional(facts.source.map(str::as_bytes))
             .bytes(facts.entry.as_bytes())
+            .number(facts.label.into())
     };
     arena::append(Kind::Region, payload);
+}
+
+/// Records a phase at its first execution.
+pub(crate) fn phase(number: u32, kind: PhaseKind, name: &[u8]) {
+    let payload = || Payload::new().number(number.into()).number(kind as u64).bytes(name);
+    arena::append(Kind::Phase, payload);
 }
 
 /// Records a waiting construct at its first wait. `address` is in the symbol table of `module`.

@@ -8,6 +8,7 @@ use crate::adapt::Adapted;
 use crate::function::Function;
 use crate::module::Module;
 use crate::notes;
+use crate::process;
 use crate::recording::{self, RegionFacts};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
@@ -20,6 +21,8 @@ use crate::worksharing::Loops;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Region {
+    /// Its [`key`].
+    key: u64,
     /// The address of its body.
     pub(crate) body: u64,
     pub(crate) runtime: &'static Runtime,
@@ -44,7 +47,7 @@ pub(crate) const PLACES: usize = 1 << 14;
 /// place.
 const MOST: usize = PLACES / 2;
 
-/// A hash table by the body's address, with linear probing.
+/// A hash table by key, with linear probing.
 static TABLE: [AtomicPtr<Region>; PLACES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
 /// See [`are_enough`].
@@ -52,23 +55,49 @@ static ENOUGH: AtomicBool = AtomicBool::new(false);
 /// All regions in order of their first execution.
 pub(crate) static ALL: Lock<Vec<&'static Region>> = Lock::new(Vec::new());
 
-/// The region whose body is at `body`; `None` before its first execution.
+/// The key of the region with that body within kernels of that label; the body's address if `label` is 0.
+///
+/// A label is below 2^16 and user space below 2^47, so keys differ. Regions of one body with many labels
+/// spread over the table.
+///
+/// With an overhead budget no key is an address. So the entries find no region by its body alone and
+/// [`run`](crate::team) it by its countdown; without a budget they need not ask for one.
+pub(crate) fn key(body: u64, label: u32) -> u64 {
+    let label = u64::from(label);
+    let body = if process::is_sampled() { body ^ SAMPLED } else { body };
+    body ^ label << 48 ^ (label.wrapping_mul(0x9e37) & 0xffff) << 4
+}
+
+impl Region {
+    /// The label of the kernels that it is within; 0 outside of kernels.
+    pub(crate) fn label(&self) -> u32 {
+        // The lower bits of the key have the label too; user space ends below bit 47,
+        // where an overhead budget has a bit.
+        ((self.key ^ self.body) >> 48) as u32
+    }
+}
+
+/// No address of user space has the upper bit. The lower one moves the place of a key, so that the place
+/// of its body is usually empty.
+const SAMPLED: u64 = 1 << 47 | 1 << 17;
+
+/// The region of that key; `None` before its first execution.
 #[inline]
-pub(crate) fn find(body: u64) -> Option<&'static Region> {
+pub(crate) fn find(key: u64) -> Option<&'static Region> {
     // Compilers align functions to 16 bytes.
-    let place = (body >> 4) as usize;
+    let place = (key >> 4) as usize;
     // ATOMICS: as in `find_from`.
     let first = TABLE[place % PLACES].load(Ordering::Acquire);
     // SAFETY: regions are never freed.
     match unsafe { first.as_ref() } {
-        Some(region) if region.body == body => Some(region),
-        Some(_) => find_from(place + 1, body),
+        Some(region) if region.key == key => Some(region),
+        Some(_) => find_from(place + 1, key),
         None => None,
     }
 }
 
 #[cold]
-fn find_from(mut place: usize, body: u64) -> Option<&'static Region> {
+fn find_from(mut place: usize, key: u64) -> Option<&'static Region> {
     loop {
         // ATOMICS: pairs with the release in `enter`: a reader of the pointer sees the whole region.
         let region = TABLE[place % PLACES].load(Ordering::Acquire);
@@ -77,7 +106,7 @@ fn find_from(mut place: usize, body: u64) -> Option<&'static Region> {
         }
         // SAFETY: regions are never freed.
         let region = unsafe { &*region };
-        if region.body == body {
+        if region.key == key {
             return Some(region);
         }
         place += 1;
@@ -96,13 +125,15 @@ pub(crate) fn at(place: usize) -> Option<&'static Region> {
     unsafe { TABLE.get(place)?.load(Ordering::Acquire).as_ref() }
 }
 
-/// Makes the region at its first execution; `None` if the table is nearly full.
+/// Makes the region at its first execution, within kernels of that label or outside of kernels (0).
+/// `None` if the table is nearly full.
 #[cold]
 pub(crate) fn enter(
     body: u64,
     entry: Function,
     runtime: &'static Runtime,
     source: Option<String>,
+    label: u32,
 ) -> Option<&'static Region> {
     if are_enough() {
         return None;
@@ -110,7 +141,8 @@ pub(crate) fn enter(
     let module = Module::of(body);
     let at_runtime = runtime.index();
     let mut all = ALL.lock();
-    if let Some(region) = find(body) {
+    let key = key(body, label);
+    if let Some(region) = find(key) {
         return Some(region);
     }
     if all.len() >= MOST {
@@ -121,13 +153,14 @@ pub(crate) fn enter(
     }
     let number = all.len() as u32;
     let (seen, adapted, loops) = (Seen::default(), Adapted::default(), Loops::default());
-    let mut place = (body >> 4) as usize % PLACES;
+    let mut place = (key >> 4) as usize % PLACES;
     while !TABLE[place].load(Ordering::Relaxed).is_null() {
         place = (place + 1) % PLACES;
     }
     let region = Box::new(Region {
         number,
         place: place as u16,
+        key,
         body,
         entry,
         runtime,
@@ -146,10 +179,16 @@ pub(crate) fn enter(
         module: &region.module.path,
         source: region.source.as_deref(),
         entry: entry.name(),
+        label,
     });
     TABLE[place].store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);
     all.push(region);
     Some(region)
+}
+
+/// The region of that number.
+pub(crate) fn numbered(number: u32) -> Option<&'static Region> {
+    ALL.lock().get(number as usize).copied()
 }
 
 /// All regions in order of their first execution.

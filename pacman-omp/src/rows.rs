@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_core::backend::MAX_EVENTS;
 use pacman_core::fork::Lock;
-use pacman_regions::arena::{EVENTS, PrimaryStats, Row, Thread, WaitRow};
+use pacman_regions::arena::{EVENTS, PhaseRow, PrimaryStats, Row, Thread, WaitRow};
 
 use crate::arena;
 use crate::counting::Plan;
@@ -27,6 +27,8 @@ pub(crate) struct Spare {
     threads: Vec<&'static Thread>,
     /// By region, thread number and site.
     waits: BTreeMap<(u32, u32, u32), Vec<&'static WaitRow>>,
+    /// By phase and thread number.
+    phases: BTreeMap<(u32, u32), Vec<&'static PhaseRow>>,
 }
 
 pub(crate) static SPARE: Lock<Spare> = Lock::new(Spare::NONE);
@@ -39,6 +41,7 @@ impl Spare {
         primary_stats: BTreeMap::new(),
         threads: Vec::new(),
         waits: BTreeMap::new(),
+        phases: BTreeMap::new(),
     };
 
     /// In the child of a fork: all rows are the parent's.
@@ -48,12 +51,17 @@ impl Spare {
     }
 }
 
-/// A row for the calling thread as number `thread` of the team in a region.
-pub(crate) fn row(region: u32, thread: u32) -> &'static Row {
+/// Records what counts mean, before the first row.
+fn record_events() {
     if !EVENTS_RECORDED.swap(true, Ordering::Relaxed) {
         let plan = Plan::current();
         recording::events(&plan.events, &plan.counted);
     }
+}
+
+/// A row for the calling thread as number `thread` of the team in a region.
+pub(crate) fn row(region: u32, thread: u32) -> &'static Row {
+    record_events();
     let spare = SPARE.lock().rows.get_mut(&(region, thread)).and_then(Vec::pop);
     if let Some(row) = spare {
         // The thread before may have been on another context.
@@ -100,6 +108,30 @@ pub(crate) fn wait_row(region: u32, thread: u32, site: u32) -> &'static WaitRow 
         row.set_key(region, thread, site);
         row
     })
+}
+
+/// A row for the calling thread as number `thread` of those with phases.
+pub(crate) fn phase_row(phase: u32, thread: u32) -> &'static PhaseRow {
+    record_events();
+    let spare = SPARE.lock().phases.get_mut(&(phase, thread)).and_then(Vec::pop);
+    if let Some(row) = spare {
+        row.row.sample_cpu(cpu);
+        return row;
+    }
+    let new = arena::with(|writer| writer.phase_row(phase, thread)).flatten();
+    new.unwrap_or_else(|| {
+        let row: &'static PhaseRow = Box::leak(Box::new(PhaseRow::unrecorded()));
+        row.row.set_key(phase, thread);
+        row
+    })
+}
+
+/// Gives back the rows of phases of the calling thread, which ends.
+pub(crate) fn give_back_phases(rows: impl Iterator<Item = &'static PhaseRow>) {
+    let mut spare = SPARE.lock();
+    rows.for_each(|row| {
+        spare.phases.entry((row.row.region(), row.row.thread())).or_default().push(row);
+    });
 }
 
 /// Gives back the rows of waits of the calling thread, which ends.

@@ -24,7 +24,9 @@ impl Seen {
     pub(crate) const SHARES: u32 = 32;
     /// The body made tasks, which may run after it.
     pub(crate) const TASKS: u32 = 64;
-    pub(crate) const ALL: u32 = 127;
+    /// The body called a function of MPI that is timed.
+    pub(crate) const MPI: u32 = 128;
+    pub(crate) const ALL: u32 = 255;
 
     pub(crate) fn add(&self, bits: u32) {
         if self.get() & bits != bits {

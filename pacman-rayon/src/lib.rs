@@ -3,7 +3,7 @@
 //! An [`AdaptivePool`] makes a rayon pool for each candidate size at its first use. It binds the
 //! workers to the hardware contexts of their configuration. If it has a session, it attaches them.
 //! [`AdaptivePhase::run`] installs a closure in the pool that the controller chose, and reports the
-//! time to the controller.
+//! time to the controller. [`worker_times`] has the busy and idle time of each worker.
 //!
 //! ```
 //! use pacman_core::Topology;
@@ -20,9 +20,11 @@
 //! ```
 
 mod change;
+mod observer;
 mod pool;
 mod workers;
 
+pub use observer::{WorkerTimes, worker_times};
 pub use pool::{AdaptivePhase, AdaptivePool};
 
 // The examples of README.md are tests.

@@ -7,17 +7,27 @@
 //! run and outside of the measured program.
 
 pub mod arena;
+mod budget;
+mod max_loss;
 mod options;
+mod phases;
+mod program_memory;
 mod rank;
 mod recording;
+mod row;
 mod site;
 mod waits;
 
+pub use budget::OverheadBudget;
+pub use max_loss::MaxLoss;
 pub use options::{Guard, Objective, Options, Segment, Waiting};
+pub use phases::{Phase, PhaseKind, PhaseThread};
+pub use program_memory::{ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments};
 pub use recording::{
     Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, ProcessEnergy, Rank, Recording,
-    Region, RegionEnergy, Row, Runtime, RuntimeFamily, Team, Timeline, TimelineRow,
+    Region, RegionEnergy, Runtime, RuntimeFamily, Sampling, Team, Timeline, TimelineRow,
 };
+pub use row::Row;
 pub use site::Site;
 pub use waits::{Cause, OutsideWaits, Scheduling, States, Wait, WaitSite, Waits};
 

@@ -6,6 +6,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::budget::OverheadBudget;
+use crate::max_loss::MaxLoss;
+
 /// The options of one run.
 ///
 /// The variables also work without the command:
@@ -26,12 +29,20 @@ pub struct Options {
     pub model: Option<PathBuf>,
     /// The most threads of an adapted region.
     pub max_threads: Option<u32>,
+    /// The most that adaptation may cost; `None` for the controller's own limit.
+    pub max_loss: Option<MaxLoss>,
+    /// The directory with what earlier runs measured, for adaptation; see
+    /// [`ProgramMemory`](crate::ProgramMemory). The library only reads there.
+    pub memory: Option<PathBuf>,
     /// The guards that are switched off.
     pub lifted: BTreeSet<Guard>,
     /// How idle workers wait beside a smaller team.
     pub waiting: Waiting,
     /// Whether waits inside regions are timed. Adaptation excludes it.
     pub waits: bool,
+    /// The part of a region's time that observing it may take; `None` times every execution, as
+    /// adaptation, energy and events do.
+    pub overhead: Option<OverheadBudget>,
 }
 
 /// A System V segment with an [arena](crate::arena).
@@ -158,9 +169,12 @@ const ENERGY: &str = "PACMAN_OMP_ENERGY";
 const ADAPT: &str = "PACMAN_OMP_ADAPT";
 const MODEL: &str = "PACMAN_OMP_MODEL";
 const MAX_THREADS: &str = "PACMAN_OMP_MAX_THREADS";
+const MAX_LOSS: &str = "PACMAN_OMP_MAX_LOSS";
+const MEMORY: &str = "PACMAN_OMP_MEMORY";
 const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
 const WAITS: &str = "PACMAN_OMP_WAITS";
+const OVERHEAD: &str = "PACMAN_OMP_OVERHEAD";
 
 impl Options {
     /// The variables to set. An unset option has no variable.
@@ -175,6 +189,8 @@ impl Options {
         all.extend(self.adapt.map(|objective| (ADAPT, objective.to_string().into())));
         all.extend(self.model.as_ref().map(|path| (MODEL, path.into())));
         all.extend(self.max_threads.map(|most| (MAX_THREADS, most.to_string().into())));
+        all.extend(self.max_loss.map(|most| (MAX_LOSS, most.to_string().into())));
+        all.extend(self.memory.as_ref().map(|path| (MEMORY, path.into())));
         if !self.lifted.is_empty() {
             let words: Vec<_> = self.lifted.iter().map(|guard| guard.word()).collect();
             all.push((LIFTED, words.join(",").into()));
@@ -185,6 +201,7 @@ impl Options {
         if self.waits {
             all.push((WAITS, "1".into()));
         }
+        all.extend(self.overhead.map(|budget| (OVERHEAD, budget.to_string().into())));
         all
     }
 
@@ -206,6 +223,7 @@ impl Options {
             directory: path(DIRECTORY),
             events: get(EVENTS).unwrap_or_default(),
             model: path(MODEL),
+            memory: path(MEMORY),
             ..Options::default()
         };
         let mut parsed = |name: &str, problem: String| wrong.push(format!("{name}: {problem}"));
@@ -249,6 +267,18 @@ impl Options {
                 ),
             }
         }
+        if let Some(word) = get(OVERHEAD) {
+            match word.parse::<OverheadBudget>() {
+                Ok(budget) => options.overhead = Some(budget).filter(|one| !one.times_all()),
+                Err(problem) => parsed(OVERHEAD, problem),
+            }
+        }
+        if let Some(word) = get(MAX_LOSS) {
+            match word.parse() {
+                Ok(most) => options.max_loss = Some(most),
+                Err(problem) => parsed(MAX_LOSS, problem),
+            }
+        }
         for word in get(LIFTED).iter().flat_map(|words| words.split(',')) {
             match word.parse() {
                 Ok(guard) => drop(options.lifted.insert(guard)),
@@ -276,9 +306,12 @@ mod tests {
             adapt: Some(Objective::Edp),
             model: Some("m.json".into()),
             max_threads: Some(6),
+            max_loss: Some("2.5%".parse().expect("a loss")),
+            memory: Some("/cache/memory".into()),
             lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
             waits: false,
+            overhead: Some(OverheadBudget::DEFAULT),
         };
         let variables = options.variables();
         let get = |name: &str| {
@@ -310,15 +343,17 @@ mod tests {
             ENERGY => Some("yes".into()),
             ADAPT => Some("speed".into()),
             MAX_THREADS => Some("0".into()),
+            MAX_LOSS => Some("5".into()),
             LIFTED => Some("query,everything".into()),
             WAITS => Some("yes".into()),
+            OVERHEAD => Some("0".into()),
             _ => None,
         };
         let (options, wrong) = Options::read(get);
-        assert!(!options.waits);
-        assert_eq!((options.adapt, options.max_threads), (None, None));
+        assert!(!options.waits && options.overhead.is_none());
+        assert_eq!((options.adapt, options.max_threads, options.max_loss), (None, None, None));
         assert_eq!(options.lifted, [Guard::Query].into());
-        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 6));
+        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 8));
         assert_eq!(wrong[1], "PACMAN_OMP_ENERGY: must be 0 or 1, got \"yes\"");
         assert!(wrong[2].contains("time, energy, edp, ed2p"), "{}", wrong[2]);
     }

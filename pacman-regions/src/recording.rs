@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Scheduling, Site, States, Waits};
+use crate::{Phase, Remembered, Row, Scheduling, Site, Waits};
 
 /// All regions of one process, from the loading of the library to the end of the process.
 ///
@@ -29,6 +29,9 @@ pub struct Recording {
     pub energy: Option<ProcessEnergy>,
     /// Every region, in the order of first execution.
     pub regions: Vec<Region>,
+    /// The phases that the program marks by calls of another tool, in the order of first execution.
+    #[serde(default)]
+    pub phases: Vec<Phase>,
     /// The times at which regions ran.
     pub timeline: Timeline,
     /// The waits inside regions; `None` if they were not asked for.
@@ -188,12 +191,18 @@ pub struct RegionEnergy {
 pub struct Region {
     /// The code of the region.
     pub site: Site,
+    /// The label of the Kokkos kernel that it belongs to.
+    #[serde(default)]
+    pub label: Option<String>,
     /// The entry of the runtime that starts it, as `GOMP_parallel`.
     pub entry: String,
     /// The index of its runtime in [`Recording::runtimes`].
     pub runtime: usize,
     /// Completed executions.
     pub executions: u64,
+    /// The executions that were timed, if not all were: times and waits are estimates then.
+    #[serde(default)]
+    pub sampling: Option<Sampling>,
     /// The executions inside another region.
     pub nested: u64,
     /// Seconds on the primary thread from before the team starts to after it ends; a sum over executions.
@@ -213,6 +222,15 @@ pub struct Region {
     pub energy: Option<RegionEnergy>,
 }
 
+/// The sample of a region's executions from which its times and waits are estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// The timed executions.
+    pub timed: u64,
+    /// The standard error of [`Region::seconds`], in seconds.
+    pub standard_error: f64,
+}
+
 /// Executions with a team of one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Team {
@@ -222,31 +240,6 @@ pub struct Team {
     pub executions: u64,
     /// The sum of their times, in seconds.
     pub seconds: f64,
-}
-
-/// The parts of one thread of the team in a region.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// The number in the team.
-    pub thread: u32,
-    /// The executions that it took part in.
-    pub executions: u64,
-    /// Seconds inside the body. They include waits at barriers inside, but not the wait at the end of
-    /// the region.
-    pub seconds: f64,
-    /// The hardware context at the latest sample. The library samples the first part and every 16th after
-    /// it.
-    pub cpu: Option<u32>,
-    /// The samples that found another context than the sample before.
-    pub moves: u64,
-    /// Executions with counts; fewer than `executions` if a read failed.
-    pub counted: u64,
-    /// The sums over `counted` executions, in the order of [`Recording::events`]; `None` for an event
-    /// without counts.
-    pub counts: Vec<Option<u64>>,
-    /// Waits and other states; `None` if they were not asked for.
-    #[serde(default)]
-    pub states: Option<States>,
 }
 
 /// The controller's decisions for a region.
@@ -268,6 +261,9 @@ pub struct Adaptation {
     pub guards: Vec<Guarded>,
     /// The loops inside the region that have their own number of threads.
     pub loops: Vec<Loop>,
+    /// What was measured, for the next run of the program.
+    #[serde(default)]
+    pub remembered: Option<Remembered>,
 }
 
 /// A guard that kept a region as it was.

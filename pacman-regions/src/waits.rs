@@ -90,6 +90,13 @@ pub struct States {
     /// Waits by construct.
     #[serde(default)]
     pub waits: Vec<Wait>,
+    /// The executions with counts of all waits.
+    #[serde(default)]
+    pub counted: u64,
+    /// The sums of the counts in waits over `counted` executions, in the order of
+    /// [`Recording::events`](crate::Recording::events); `None` for an event without counts.
+    #[serde(default)]
+    pub counts: Vec<Option<u64>>,
 }
 
 /// The waits of one thread in a region at one construct.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::sync::Once;
 
 /// One thread.
 #[derive(Clone, Debug)]
@@ -28,15 +29,33 @@ impl Task {
     }
 }
 
+thread_local! {
+    /// The id of the thread, or 0. The value has no destructor, so it is valid until the thread ends.
+    static ID: Cell<i32> = const { Cell::new(0) };
+}
+
 /// The calling thread's id.
 pub(super) fn caller() -> i32 {
-    thread_local!(static ID: Cell<i32> = const { Cell::new(0) });
-    // The value has no destructor, so it is valid until the thread ends.
     if ID.get() == 0 {
+        forget_after_fork();
         // SAFETY: the call has no preconditions.
         ID.set(unsafe { libc::gettid() });
     }
     ID.get()
+}
+
+/// Has the child of a fork ask again: with its parent's id it would go on from the parent's CPU time, and
+/// count nothing until its own was as long.
+fn forget_after_fork() {
+    static HANDLER: Once = Once::new();
+    HANDLER.call_once(|| {
+        // SAFETY: the handler is a function of the program, and only writes to the thread's storage.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    });
+}
+
+extern "C" fn in_child() {
+    ID.set(0);
 }
 
 /// The real CPU time of a thread, in nanoseconds. It is exact for the calling thread. For another

@@ -70,6 +70,10 @@ int main(void)
 
     ANSWERS(PACMAN_E_INVALID, pacman_adapt_open(NULL, &adapter));
     ANSWERS(PACMAN_E_INVALID, pacman_adapt_open(&options, NULL));
+    options.max_loss = 1.5;
+    REFUSES_LIKE(PACMAN_E_INVALID, "the most loss must be from 0 to 1, got 1.5",
+                 pacman_adapt_open(&options, &adapter));
+    options.max_loss = 0.02;
     options.placement = "4000";
     REFUSES_LIKE(PACMAN_E_NO_PLACE, "cannot place a thread on cpu 4000: ",
                  pacman_adapt_open(&options, &adapter));

@@ -11,6 +11,10 @@ static int child(pacman_session *session, pacman_phase phase)
 
     REFUSES_LIKE(PACMAN_E_FORKED, "fork", pacman_begin(session, phase));
     ANSWERS(PACMAN_E_FORKED, pacman_read(session, counts, 1));
+    REFUSES_LIKE(PACMAN_E_FORKED, "belongs to the parent", pacman_attach(session));
+    REFUSES_LIKE(PACMAN_E_FORKED, "belongs to the parent", pacman_attach_cpu(session, 0));
+    ANSWERS(PACMAN_OK, pacman_detach(session));
+    REFUSES_LIKE(PACMAN_E_FORKED, "belongs to the parent", pacman_attach(session));
     ANSWERS(PACMAN_OK, pacman_session_close(session));
     own = check_open("family", "task-clock");
     ANSWERS(PACMAN_OK, pacman_phase_define(own, "work", &work));

@@ -213,6 +213,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("second_runtime.c", Always(300)).loads(&["part_numbers"]),
     Program::new("sections.c", Always(120)),
     Program::new("seeds_by_thread.c", Always(200)),
+    Program::new("short_regions.c", Always(4_912)).threads_of(&[1, 2, 4]),
     Program::new("signals.c", Unsteady),
     Program::new("sized_each_time.c", Always(80)),
     Program::new("sized_once.c", Always(200)),

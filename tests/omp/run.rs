@@ -32,6 +32,8 @@ pub(crate) enum RunMode {
     Reduced,
     /// Observed, and the waits inside of regions are timed.
     Waits,
+    /// The same in a sample of the executions of each region: an overhead budget of next to nothing.
+    Sampled,
 }
 
 impl RunMode {
@@ -43,11 +45,16 @@ impl RunMode {
             RunMode::Adapted => "adapted",
             RunMode::Reduced => "reduced",
             RunMode::Waits => "waits",
+            RunMode::Sampled => "sampled",
         }
     }
 
     pub(crate) fn adapts(self) -> bool {
         matches!(self, RunMode::Adapted | RunMode::Reduced)
+    }
+
+    pub(crate) fn times_waits(self) -> bool {
+        matches!(self, RunMode::Waits | RunMode::Sampled)
     }
 
     /// The events that it counts.
@@ -125,7 +132,8 @@ impl Built {
                 events: mode.events().join(","),
                 adapt: mode.adapts().then_some(Objective::Time),
                 max_threads: (mode == RunMode::Reduced).then_some((threads / 2).max(1)),
-                waits: mode == RunMode::Waits,
+                waits: mode.times_waits(),
+                overhead: (mode == RunMode::Sampled).then(|| "0.0001".parse().expect("a budget")),
                 ..Options::default()
             };
             command.envs(options.variables());

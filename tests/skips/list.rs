@@ -15,6 +15,11 @@ const REMEDIES: &[(&str, &str)] = &[
     ("no g++", "apt-get install g++"),
     ("no c++", "apt-get install g++"),
     ("no valgrind", "apt-get install valgrind"),
+    (
+        "no python3 with",
+        "apt-get install python3-pandas python3-matplotlib python3-pip python3-wheel",
+    ),
+    ("no nbclient", "apt-get install python3-nbclient python3-ipykernel"),
     ("no pkg-config", "apt-get install pkg-config"),
     ("no headless Chromium", "apt-get install chromium-headless-shell"),
     ("no OpenMP in GCC", "apt-get install gcc"),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use pacman_adapt::Result;
 use pacman_adapt::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
-use pacman_adapt::{Adapter, Candidates, Controller, Rules, State};
+use pacman_adapt::{Adapter, Candidates, Controller, RegretLimits, Rules, State};
 use pacman_topology::Topology;
 
 const MACHINES: [(u32, u32); 6] = [(8, 2), (64, 2), (4, 4), (16, 4), (4, 8), (16, 8)];
@@ -168,7 +168,8 @@ fn play(
         total += seconds;
         at_best += best * factor;
         at_default += law.seconds(default) * factor;
-        let bound = if number < 50 { 1.05 } else { 1.01 };
+        let RegretLimits { initial, steady, after_executions } = rules.bound;
+        let bound = 1.0 + if (number as u64) < after_executions { initial } else { steady };
         above = above.max(total / (at_default * bound) - 1.0);
     }
     let ended = law.seconds(controller.next()) / best - 1.0;

@@ -194,6 +194,7 @@ impl Controller {
             self.remembered = Some((self.held, ratio));
         }
         self.records.iter_mut().for_each(Record::forget);
+        self.recalls = false;
         (self.costly, self.tally, self.excused) = (None, Tally::default(), false);
         self.forget_advice();
         self.end_held_run();

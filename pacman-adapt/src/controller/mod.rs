@@ -5,6 +5,7 @@ mod guided;
 mod held_run;
 mod holding;
 mod limits;
+mod recalling;
 mod remeasuring;
 mod rules;
 mod sampling;

@@ -14,7 +14,9 @@ impl Controller {
     pub(super) fn while_sampling(&mut self) {
         let default = self.candidates.default_index();
         self.judge(self.next);
+        self.doubt_recalled();
         self.doubt_sample();
+        self.recall_if_alike();
         let mut advice = None;
         if !self.default_is_known() {
             if self.state == State::Sampling && !self.counted.is_empty() {
@@ -44,6 +46,8 @@ impl Controller {
             return self.settle("three executions there or more say so");
         }
         if self.samples >= self.rules.budget {
+            // The budget could not pay for them, and verifying asks for no budget.
+            self.forget_recalled();
             return self.settle("a search takes no more samples");
         }
         let known = self.known();
@@ -53,15 +57,19 @@ impl Controller {
             Some((at, ratio)) if (ratio * 1.2 - 1.0) * known.level(default) <= credit => {
                 Move::Run { at, why: "it was the best before the phase changed".into() }
             }
-            _ => match advice.or_else(|| self.consult()) {
-                Some(step) => self.guided(step, credit),
-                None => self.known().climb(credit),
+            _ => match self.try_recalled(credit) {
+                Some(step) => step,
+                None => match advice.or_else(|| self.consult()) {
+                    Some(step) => self.guided(step, credit),
+                    None => self.known().climb(credit),
+                },
             },
         };
         match step {
             Move::Run { at, why } => {
                 self.samples += 1;
                 self.ceiling = self.known().ceiling(at);
+                self.recalled_limit = self.recalled_ceiling(at);
                 self.next = at;
                 self.why = why;
             }
@@ -87,7 +95,8 @@ impl Controller {
         let (best, default) = (known.best(), known.default);
         let level = known.level(default);
         let waits = self.account.waits(risk + self.doubt(), level);
-        self.next = if self.seems_better(best) { best } else { default };
+        let is_seen = !self.records[best].is_recalled();
+        self.next = if is_seen && self.seems_better(best) { best } else { default };
         // Gains fill the account sooner than waiting does, so this looks again after half of the
         // time.
         let look = waits.map_or(REST.1, |waits| (waits / 2).clamp(1, REST.1));
@@ -135,10 +144,14 @@ impl Controller {
         self.noise_may_hide = !gains && self.noise() > DISAGREE;
     }
 
-    /// Whether the default has two executions that agree, or four: the first of a program is often
-    /// cold. If a return to the default is costly, it needs as many as a search may want later.
+    /// Whether the default has two executions that agree, or four: the first of a program is often cold.
+    /// One is enough if costs are recalled, because it agrees with an earlier run. If a return to the
+    /// default is costly, it needs as many as a search may want later.
     fn default_is_known(&self) -> bool {
         let record = &self.records[self.candidates.default_index()];
+        if self.recalls {
+            return true;
+        }
         if self.rules.switch_back_cost > 0.0 && self.remembered.is_none() {
             return record.count() >= KNOWN_WELL;
         }

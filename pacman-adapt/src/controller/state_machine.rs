@@ -2,6 +2,7 @@
 
 use crate::candidates::Candidates;
 use crate::error::{Error, ErrorKind, Result};
+use crate::evidence::Evidence;
 use crate::known::{Expected, Known};
 use crate::objective::Execution;
 use crate::predict::{Configuration, Sample};
@@ -85,6 +86,16 @@ pub struct Controller {
     /// The configuration that was held before a drift, and its level over the default's at that
     /// time.
     pub(super) remembered: Option<(usize, f64)>,
+    /// The costs of earlier runs, until an execution tells which are of the same work.
+    pub(super) earlier: Vec<Evidence>,
+    /// Records of this search have costs of an earlier run.
+    pub(super) recalls: bool,
+    /// The cost of the default when costs were recalled.
+    pub(super) recalled_default: f64,
+    /// The most that an execution may cost over what is recalled of its configuration.
+    pub(super) recalled_most: f64,
+    /// The cost of the sample under way above which the earlier run is disproved.
+    pub(super) recalled_limit: f64,
     pub(super) long: u32,
     pub(super) nonsense: u32,
     /// The counts at the default since the search began. Only a predictor uses them.
@@ -135,6 +146,11 @@ impl Controller {
             excused: false,
             remeasuring: None,
             remembered: None,
+            earlier: Vec::new(),
+            recalls: false,
+            recalled_default: f64::INFINITY,
+            recalled_most: 1.0,
+            recalled_limit: f64::INFINITY,
             long: 0,
             nonsense: 0,
             counted: Vec::new(),

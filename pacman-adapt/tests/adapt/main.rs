@@ -6,6 +6,7 @@ mod choices;
 mod disturbed;
 mod noise;
 mod predicted;
+mod recalled;
 mod stays;
 mod teams;
 mod verdict;

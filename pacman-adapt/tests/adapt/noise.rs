@@ -34,7 +34,7 @@ fn what_noise_may_hide_is_measured_again() {
         })
     };
     assert!(at(0.9) >= 340, "{}", at(0.9));
-    assert_eq!(at(1.05), 0, "what is worse is left");
+    assert!(at(1.05) <= SEEDS as usize / 100, "what is worse is left: {}", at(1.05));
 }
 
 /// Runs `executions` that vary by a tenth, of which the first `unlucky` on one thread meet a time slice;

@@ -65,10 +65,10 @@ fn what_stays_better_on_a_slower_machine_is_kept() {
     assert_eq!(phase.next(), on("1x1"), "{}", phase.why());
     let after = excesses(&mut phase, 500, |number, on| truth(130 + number, on));
     assert_eq!(phase.next(), on("1x1"), "{}", phase.why());
-    // Half of what three executions seemed to lose is taken back: never more than was lost.
+    // Half of what six executions seemed to lose is taken back: never more than was lost.
     let truly = before[129] * 130.0 + after[499] * 1000.0;
     let lost = phase.account().lost();
-    assert!((truly..truly + 2.0).contains(&lost), "{lost}, in truth {truly}");
+    assert!((truly..truly + 4.0).contains(&lost), "{lost}, in truth {truly}");
 }
 
 /// One of two threads gains a little, if nobody pays for it elsewhere.

@@ -40,7 +40,7 @@ fn play(machine: SmtMachine, rules: &Rules, law: &SimPhase, counts: bool) -> Out
         controller.finished(on, seconds, seconds).expect("a valid time");
         first = first.or((on != default).then_some(number));
         total += seconds;
-        let bound = if number < 50 { 1.05 } else { 1.01 };
+        let bound = if number < 120 { 1.05 } else { 1.01 };
         above = above.max(total / (law.seconds(default) * number as f64 * bound) - 1.0);
     }
     Outcome { regret: total / (100.0 * best) - 1.0, above, first }

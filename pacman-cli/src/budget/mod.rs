@@ -15,12 +15,13 @@ use pacman_metrics::budget::{Budget, CostTable};
 use crate::counts::named;
 use crate::document;
 use crate::error::{CliError, CliResult};
+use crate::report_counts;
 use counts::Counts;
 
 /// Show the cost of stalls when contexts share the issue slots of a core.
 ///
-/// Reads counts of one context as lines of "event,count", and multiplies each count by the cost of
-/// its event on the model. The cycles of the run are the count "cycles", or follow from --seconds.
+/// Reads counts of one context as lines of "event,count" or from a JSON report of stat, run or a
+/// session, and multiplies each count by the cost of its event on the model. The cycles of the run are the count "cycles", or follow from --seconds.
 /// The command ignores empty lines, lines that begin with # and a first line "event,count".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
@@ -41,6 +42,10 @@ pub(crate) struct BudgetArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
+    /// The region or phase of the report, if it has several
+    #[arg(long, value_name = "NAME")]
+    phase: Option<String>,
+
     /// Print the same as JSON
     #[arg(long)]
     json: bool,
@@ -49,7 +54,7 @@ pub(crate) struct BudgetArgs {
 /// Reads the counts and writes the budget.
 pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> CliResult {
     let table = table(&args.cpu)?;
-    let budget = compute(args, table, &crate::counts::read(&args.file)?)?;
+    let budget = compute(args, table, &report_counts::read(&args.file, args.phase.as_deref())?)?;
     if args.json {
         document::write(out, &json::budget(&budget, table, args.clock))?;
     } else {

@@ -21,7 +21,14 @@ Cycles,636000000
 ";
 
 fn args(cpu: &str, seconds: Option<f64>) -> BudgetArgs {
-    BudgetArgs { cpu: cpu.into(), clock: 1.2e9, seconds, file: "t.csv".into(), json: false }
+    BudgetArgs {
+        cpu: cpu.into(),
+        clock: 1.2e9,
+        seconds,
+        file: "t.csv".into(),
+        phase: None,
+        json: false,
+    }
 }
 
 fn refused(cpu: &str, seconds: Option<f64>, file: &str) -> String {

@@ -238,7 +238,13 @@ fn whole(
 
 impl Sample {
     const EMPTY: Sample = Sample {
-        spread: Spread { seconds: 0.0, executions: 0, shortest: f64::INFINITY, longest: 0.0 },
+        spread: Spread {
+            seconds: 0.0,
+            executions: 0,
+            shortest: f64::INFINITY,
+            longest: 0.0,
+            estimate: 0.0,
+        },
         share: 0.0,
         figures: Figures {
             seconds: 0.0,
@@ -254,9 +260,21 @@ impl Sample {
         self.spread.executions += region.executions;
         self.spread.shortest = self.spread.shortest.min(region.shortest_s);
         self.spread.longest = self.spread.longest.max(region.longest_s);
+        let estimate = region.sampling.as_ref().map_or(0.0, |sample| sample.standard_error_s);
+        self.spread.estimate = self.spread.estimate.hypot(estimate);
         self.share = self.share.max(region.share.unwrap_or(0.0));
-        let counts = region.figures.counts.iter();
-        let counts = counts.filter_map(|(event, count)| Some((event.clone(), (*count)? as f64)));
+        let all = [
+            ("", Some(&region.figures)),
+            ("useful ", region.useful_figures.as_ref()),
+            ("waiting ", region.waiting_figures.as_ref()),
+        ];
+        let counts = all.iter().filter_map(|(state, figures)| Some((state, (*figures)?)));
+        let counts = counts.flat_map(|(state, figures)| {
+            let counts = figures.counts.iter();
+            counts.filter_map(move |(event, count)| {
+                Some((format!("{state}{event}"), (*count)? as f64))
+            })
+        });
         self.figures.add(&Figures {
             seconds: region.time_s,
             executions: region.executions as f64,

@@ -58,12 +58,23 @@ pub(super) struct RegionMembers {
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
     pub(super) executions: u64,
+    #[serde(default)]
+    pub(super) sampling: Option<SampleMembers>,
     pub(super) time_s: f64,
     pub(super) shortest_s: f64,
     pub(super) longest_s: f64,
     pub(super) share: Option<f64>,
     pub(super) figures: FigureMembers,
+    #[serde(default)]
+    pub(super) useful_figures: Option<FigureMembers>,
+    #[serde(default)]
+    pub(super) waiting_figures: Option<FigureMembers>,
     pub(super) threads: Vec<ThreadMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SampleMembers {
+    pub(super) standard_error_s: f64,
 }
 
 #[derive(Debug, Deserialize)]

@@ -16,6 +16,7 @@ use crate::counts;
 use crate::error::{CliError, CliResult};
 use crate::events::{Loaded, Tables};
 use crate::plan::Switch;
+use crate::report_counts;
 
 /// List metrics and whether a model can count them, or compute metrics from counts.
 ///
@@ -42,10 +43,13 @@ pub(crate) struct MetricsArgs {
     /// A file of more metrics; - is standard input
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Compute from counts: lines of "event,count", with the names of the expressions; - is standard
-    /// input
+    /// Compute from counts: a JSON report of stat, run or a session, or lines of "event,count" with the
+    /// names of the expressions; - is standard input
     #[arg(long, value_name = "FILE")]
     counts: Option<PathBuf>,
+    /// The region or phase of the report, if it has several
+    #[arg(long, value_name = "NAME", requires = "counts")]
+    phase: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -66,7 +70,7 @@ pub(crate) fn metrics(
     let all: Vec<&Metric> = builtin().iter().chain(&own).collect();
     let chosen = choose(&all, &args.names)?;
     if let Some(file) = &args.counts {
-        let text = counts::read(file)?;
+        let text = report_counts::read(file, args.phase.as_deref())?;
         let file = counts::named(file);
         let counts = counts::parse(&text).map_err(|error| error.within(&file))?;
         let named = !args.names.is_empty();
@@ -118,6 +122,7 @@ Examples:
   pacman-pmu metrics --list --cpu skl          the metrics that Skylake can count
   pacman-pmu metrics l2-mpki                   one metric: formula, source, events
   pacman-pmu metrics ipc --counts counts.csv
+  pacman-pmu metrics ipc --counts report.json --phase 'main, region 0'
   printf 'INSTRUCTIONS,3000\\nCYCLES,2000\\n' | pacman-pmu metrics ipc --counts -
   pacman-pmu metrics topdown-retiring --cpu zen4
   pacman-pmu metrics --file my.metrics --cpu hsw --json

@@ -47,6 +47,12 @@ impl Table {
     pub(crate) fn parse(text: &str, defaults: &Defaults<'_>) -> CliResult<Table> {
         // Spreadsheets put a byte order mark in front.
         let text = text.trim_start_matches('\u{feff}');
+        if text.trim_start().starts_with(['{', '[']) {
+            return Err(CliError::bad_input(
+                "it is JSON, but training data is CSV: pacman-pmu run --record DATA.csv and pacman-pmu \
+                 record write it",
+            ));
+        }
         let mut reader =
             ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
         let header = reader.headers().map_err(|error| malformed(&error))?.clone();
@@ -284,6 +290,7 @@ mod tests {
     #[test]
     fn missing_columns_are_named_beside_those_there() {
         for (header, why) in [
+            ("{\"format\": 1}", "it is JSON, but training data is CSV: pacman-pmu run --record"),
             ("machine,app,threads", "no column time_s; there is machine, app, threads"),
             ("machine,app,time_s", "no column threads;"),
             ("machine,threads,time_s", "no column app;"),

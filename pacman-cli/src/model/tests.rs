@@ -10,12 +10,12 @@ use pacman_adapt::predict::training::{
 use serde_json::Value;
 
 use super::table::{Defaults, Table};
-use crate::command::Cli;
+use crate::command::{Cli, Command};
 use crate::error::{CliError, CliResult};
 
 /// Runs `pacman-pmu` with these arguments and answers its output.
 fn run(arguments: &[&str]) -> CliResult<String> {
-    let cli = Cli::try_parse_from(std::iter::once(&"pacman-pmu").chain(arguments))
+    let cli = Cli::<Command>::try_parse_from(std::iter::once(&"pacman-pmu").chain(arguments))
         .map_err(CliError::bad_input)?;
     let mut out = Vec::new();
     let status = cli.command.run(&mut out)?;

@@ -149,6 +149,7 @@ mod tests {
             entry: "GOMP_parallel".into(),
             runtime: 0,
             executions,
+            sampling: None,
             nested: 0,
             seconds: teams.iter().map(|team| team.2).sum(),
             shortest: 0.1,
@@ -157,6 +158,7 @@ mod tests {
             rows: counts.iter().enumerate().map(row).collect(),
             adaptation: None,
             energy: None,
+            label: None,
         }
     }
 
@@ -181,6 +183,7 @@ mod tests {
             overhead: Overhead::default(),
             energy: None,
             regions,
+            phases: Vec::new(),
             timeline: Timeline::default(),
             waits: None,
             scheduling: None,

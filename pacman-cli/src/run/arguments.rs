@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pacman_regions::{Guard, Objective, Waiting};
+use pacman_regions::{Guard, MaxLoss, Objective, OverheadBudget, Waiting};
 
 /// Run an OpenMP program and report on its parallel regions; with --adapt, choose each region's
 /// number of threads.
@@ -40,6 +40,13 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "adapt")]
     pub(super) waits: bool,
 
+    /// Keep what observing takes below this part of the time in regions (1 by default). Regions too
+    /// short for that are counted always and timed now and then; their times and waits are estimates
+    /// with a standard error. 100 times every execution, as -e, --energy, --record and --adapt do
+    #[arg(long, value_name = "PERCENT",
+          conflicts_with_all = ["adapt", "energy", "events", "record"])]
+    pub(super) overhead: Option<OverheadBudget>,
+
     /// Choose the number of threads of each region by trying several
     #[arg(long)]
     pub(super) adapt: bool,
@@ -58,6 +65,14 @@ pub(crate) struct RunArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_threads: Option<u32>,
 
+    /// Let adaptation cost at most PART of what the program takes without it, such as 1%
+    #[arg(long, value_name = "PART", requires = "adapt")]
+    pub(super) max_loss: Option<MaxLoss>,
+
+    /// Neither start from what earlier runs measured nor keep what this one measures; see memory
+    #[arg(long, requires = "adapt")]
+    pub(super) no_memory: bool,
+
     #[arg(long, value_name = "GUARDS", value_delimiter = ',', requires = "adapt", help = lift())]
     pub(super) lift: Vec<Guard>,
 
@@ -73,7 +88,7 @@ pub(crate) struct RunArgs {
 
     /// Run nothing, and report the recordings in DIR. Programs with the library preloaded write them
     /// if PACMAN_OMP_DIR is DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "waits", "adapt", "strict", "command"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "waits", "overhead", "adapt", "strict", "command"])]
     pub(super) read: Option<PathBuf>,
 
     /// The program to run, with its arguments; pacman-pmu exits with its status
@@ -93,6 +108,7 @@ Examples:
   pacman-pmu run -e TOPDOWN -- ./program               issue slots, and whether SMT off would pay
   pacman-pmu run --energy -- ./program                 with joules and watts of the packages
   pacman-pmu run --waits -- ./program                  where threads wait, and the efficiency
+  pacman-pmu run --overhead 100 -- ./program           every execution timed, whatever it costs
   pacman-pmu run -o report.html -- ./program           a page for the browser
   pacman-pmu run --waits -o run.trace.json -- ./program
                                                        a trace, to open in Perfetto

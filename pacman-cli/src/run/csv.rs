@@ -1,4 +1,4 @@
-//! The report as one table: a row for each thread of a region of a process.
+//! The report as one table: a row for each thread of a region or a phase of a process.
 
 use std::io::{self, Write};
 use std::iter;
@@ -6,13 +6,15 @@ use std::iter;
 use pacman_events::shown::text_of;
 use pacman_regions::Cause;
 
-use super::report::{Column, ProcessReport, RegionReport, Report, Thread, ThreadStates};
+use super::report::{
+    Column, Figures, PhaseReport, ProcessReport, RegionReport, Report, Seat, Thread, ThreadStates,
+};
 use crate::records::csv;
 
 /// The table, with a heading.
 pub(super) fn write(report: &Report) -> String {
-    let events = events(report.parallel());
-    let rows = report.parallel().flat_map(|process| rows(process, &events));
+    let events = events(report.observed());
+    let rows = report.observed().flat_map(|process| rows(process, &events));
     csv(iter::once(heading(&events)).chain(rows))
 }
 
@@ -30,25 +32,78 @@ pub(super) fn stream(
 }
 
 fn heading(events: &[Column]) -> Vec<String> {
-    let titles = events.iter().map(|event| format!("{} [{}]", event.title(), event.unit));
+    let titles = ["", "useful ", "waiting "].into_iter().flat_map(|state| {
+        events.iter().map(move |event| format!("{state}{} [{}]", event.title(), event.unit))
+    });
     FIXED.map(str::to_owned).into_iter().chain(titles).collect()
 }
 
-/// A row for each thread of a region.
+/// A row for each thread of a region, then for each of a phase.
 fn rows<'a>(
     process: &'a ProcessReport,
     events: &'a [Column],
 ) -> impl Iterator<Item = Vec<String>> + 'a {
-    process.regions.iter().enumerate().flat_map(move |(number, region)| {
+    let regions = process.regions.iter().enumerate().flat_map(move |(number, region)| {
         let of_region = about(process, number, region);
-        let empty = FIXED.len() + events.len() - of_region.len();
+        let empty = FIXED.len() + 3 * events.len() - of_region.len();
         let alone = [of_region.clone(), vec![String::new(); empty]].concat();
         let alone = region.threads.is_empty().then_some(alone);
         let threads = region.threads.iter().map(move |thread| {
             [of_region.clone(), of_thread(region, thread), counts(process, thread, events)].concat()
         });
         threads.chain(alone)
-    })
+    });
+    let phases = process.phases.iter().flat_map(move |phase| {
+        let threads = phase.threads.iter().zip(&phase.unended);
+        threads.map(move |(thread, unended)| {
+            let fixed = of_phase(process, phase, thread, *unended);
+            [fixed, counts(process, thread, events)].concat()
+        })
+    });
+    regions.chain(phases)
+}
+
+/// The fixed fields of a thread in a phase. Those that only regions have are empty.
+fn of_phase(
+    process: &ProcessReport,
+    phase: &PhaseReport,
+    thread: &Thread,
+    unended: u64,
+) -> Vec<String> {
+    let row = &thread.row;
+    let seat = |of: fn(Seat) -> u32| optional(thread.seat.map(of));
+    FIXED
+        .map(|column| match column {
+            "name" => phase.name.clone(),
+            "executions" => phase.executions.to_string(),
+            "thread" => row.thread.to_string(),
+            "thread_executions" => row.executions.to_string(),
+            "cpu" => optional(row.cpu),
+            "package" => seat(|seat| seat.package),
+            "core" => seat(|seat| seat.core),
+            "sibling" => seat(|seat| seat.sibling),
+            "moves" => row.moves.to_string(),
+            "counted" => row.counted.to_string(),
+            "implausible" => thread.implausible.clone().unwrap_or_default(),
+            "phase_kind" => phase.kind.word().to_owned(),
+            "phase_s" => row.seconds.to_string(),
+            "phase_unended" => unended.to_string(),
+            _ => of_process(process, column).unwrap_or_default(),
+        })
+        .into()
+}
+
+/// The fields that all rows of a process share.
+fn of_process(process: &ProcessReport, column: &str) -> Option<String> {
+    let about = &process.process;
+    match column {
+        "pid" => Some(about.pid.to_string()),
+        "parent" => Some(about.parent.to_string()),
+        "program" => Some(process.program().to_owned()),
+        "host" => about.host.clone(),
+        "rank" => about.rank.map(|rank| rank.rank.to_string()),
+        _ => None,
+    }
 }
 
 /// The events of all processes, which were all asked for the same.
@@ -64,12 +119,9 @@ pub(super) fn events<'a>(processes: impl Iterator<Item = &'a ProcessReport>) -> 
 
 fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<String> {
     let runtime = process.runtimes.get(region.runtime).map(super::report::runtime);
-    vec![
-        process.process.pid.to_string(),
-        process.process.parent.to_string(),
-        process.program().to_owned(),
-        process.process.host.clone().unwrap_or_default(),
-        optional(process.process.rank.map(|rank| rank.rank)),
+    let shared = ["pid", "parent", "program", "host", "rank"];
+    let shared = shared.map(|column| of_process(process, column).unwrap_or_default());
+    let own = [
         number.to_string(),
         region.name.text.clone(),
         region.name.file.clone().unwrap_or_default(),
@@ -79,8 +131,10 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
         region.entry.clone(),
         runtime.unwrap_or_default(),
         region.executions.to_string(),
+        region.sampling.map_or(region.executions, |sampling| sampling.timed).to_string(),
         region.nested.to_string(),
         region.seconds.to_string(),
+        optional(region.sampling.map(|sampling| sampling.standard_error)),
         optional(region.share),
         optional(region.imbalance),
         optional(region.waiting),
@@ -89,7 +143,8 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
         optional(region.energy.map(|energy| energy.resolution)),
         optional(region.energy.and_then(|energy| energy.watts)),
         optional(region.energy.map(|energy| energy.executions)),
-    ]
+    ];
+    shared.into_iter().chain(own).collect()
 }
 
 fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
@@ -119,16 +174,30 @@ fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
         thread.row.moves.to_string(),
         thread.row.counted.to_string(),
         thread.implausible.clone().unwrap_or_default(),
+        // Those of phases.
+        String::new(),
+        String::new(),
+        String::new(),
     ]
 }
 
+/// The counts of all time, of useful time and of waits.
 fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<String> {
-    let count = |column: &Column| {
-        let own = process.columns.events.iter();
-        let at = own.clone().position(|event| event.name == column.name)?;
-        thread.row.counts.get(at).copied().flatten()
+    let own = &process.columns.events;
+    let place = |column: &Column| own.iter().position(|event| event.name == column.name);
+    let places: Vec<Option<usize>> = events.iter().map(place).collect();
+    let by_state = thread.by_state.as_ref();
+    let all = [
+        Some(&thread.figures),
+        by_state.map(|by_state| &by_state.useful),
+        by_state.map(|by_state| &by_state.waiting),
+    ];
+    let count = |figures: Option<&Figures>, place: Option<usize>| {
+        figures?.counts.get(place?).copied().flatten().map(|count| count.value)
     };
-    events.iter().map(|column| optional(count(column))).collect()
+    all.iter()
+        .flat_map(|figures| places.iter().map(|place| optional(count(*figures, *place))))
+        .collect()
 }
 
 fn optional(value: Option<impl ToString>) -> String {
@@ -139,7 +208,7 @@ fn optional(value: Option<impl ToString>) -> String {
 const WORKSHARING: &[Cause] =
     &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
 
-const FIXED: [&str; 44] = [
+const FIXED: [&str; 49] = [
     "pid",
     "parent",
     "program",
@@ -154,8 +223,10 @@ const FIXED: [&str; 44] = [
     "entry",
     "runtime",
     "executions",
+    "timed_executions",
     "nested",
     "region_s",
+    "region_error_s",
     "share",
     "imbalance",
     "waiting",
@@ -184,4 +255,38 @@ const FIXED: [&str; 44] = [
     "moves",
     "counted",
     "implausible",
+    "phase_kind",
+    "phase_s",
+    "phase_unended",
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::run::made::{ThreadSpec, report, timed, with_phase};
+
+    #[test]
+    fn a_phase_has_a_row_for_each_thread_behind_those_of_regions() {
+        let threads = [ThreadSpec { busy: 7.5, start: 0.25, waits: 3.0, cpu: 0 }];
+        let text = write(&report(&[with_phase(timed(&threads, "lock"))]));
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let heading = reader.headers().expect("a heading").clone();
+        let rows: Vec<HashMap<&str, String>> = reader
+            .records()
+            .map(|row| row.expect("as many fields as columns"))
+            .map(|row| heading.iter().zip(row.iter().map(str::to_owned)).collect())
+            .collect();
+        assert_eq!(rows.len(), 3, "{text}");
+        assert_eq!((&*rows[0]["phase_kind"], &*rows[0]["busy_s"]), ("", "7.5"));
+        for (row, thread, time, count, unended) in
+            [(&rows[1], "0", "1.5", "1500000000", "0"), (&rows[2], "1", "0.25", "250000000", "1")]
+        {
+            let own = ["pid", "name", "phase_kind", "executions", "thread_executions", "region"];
+            assert_eq!(own.map(|name| &*row[name]), ["7", "assemble", "likwid", "6", "3", ""]);
+            let own = ["thread", "phase_s", "task-clock [ns]", "phase_unended", "region_s"];
+            assert_eq!(own.map(|name| &*row[name]), [thread, time, count, unended, ""]);
+        }
+    }
+}

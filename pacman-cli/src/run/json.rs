@@ -8,9 +8,10 @@ use pacman_regions::{Ending, Guarded, Loop, ProcessEnergy, Runtime, RuntimeFamil
 use serde::{Serialize, Serializer};
 
 use super::energy::RunEnergy;
+use super::json_figures::figures;
 use super::report::{self, Columns, ProcessReport, RegionReport, Report};
-use super::{json_overview, json_slots, json_states};
-use crate::document::{self, ByName, List, ProvenanceDocument};
+use super::{json_overview, json_phases, json_slots, json_states};
+use crate::document::{self, List, ProvenanceDocument};
 
 /// The version of the format. It rises when a member is removed or changes its meaning.
 pub(crate) const VERSION: u32 = 2;
@@ -33,7 +34,7 @@ struct Document<'a, P> {
 }
 
 #[derive(Serialize)]
-struct Process<'a, R> {
+struct Process<'a, R, P> {
     pid: u32,
     parent: u32,
     host: Option<&'a str>,
@@ -56,6 +57,7 @@ struct Process<'a, R> {
     energy: Option<Energy<'a>>,
     mpi: Option<json_overview::Mpi<'a>>,
     regions: R,
+    phases: P,
     timeline: Timeline<'a>,
     notes: &'a [String],
 }
@@ -123,6 +125,7 @@ struct Band<'a> {
 #[derive(Serialize)]
 struct Region<'a, F, T> {
     name: &'a str,
+    label: Option<&'a str>,
     symbol: Option<&'a str>,
     file: Option<&'a str>,
     line: Option<u32>,
@@ -132,6 +135,7 @@ struct Region<'a, F, T> {
     entry: &'a str,
     runtime: Option<String>,
     executions: u64,
+    sampling: Option<Sample>,
     nested: u64,
     time_s: f64,
     mean_s: Option<f64>,
@@ -144,10 +148,18 @@ struct Region<'a, F, T> {
     overhead: Option<f64>,
     efficiency: Option<json_states::Efficiency>,
     figures: F,
+    useful_figures: Option<F>,
+    waiting_figures: Option<F>,
     slots: Option<json_slots::Slots<'a>>,
     energy: Option<RegionEnergy>,
     threads: T,
     adaptation: Option<Adaptation<'a>>,
+}
+
+#[derive(Serialize)]
+struct Sample {
+    timed: u64,
+    standard_error_s: f64,
 }
 
 #[derive(Serialize)]
@@ -172,6 +184,8 @@ struct Thread<'a, F> {
     implausible: Option<&'a str>,
     states: Option<json_states::States>,
     figures: F,
+    useful_figures: Option<F>,
+    waiting_figures: Option<F>,
 }
 
 #[derive(Serialize)]
@@ -184,14 +198,6 @@ struct Adaptation<'a> {
     gained_s: Option<f64>,
     guards: &'a [Guarded],
     loops: &'a [Loop],
-}
-
-#[derive(Serialize)]
-struct Figures<C, R, M> {
-    counts: C,
-    complete: bool,
-    rates: R,
-    metrics: M,
 }
 
 /// The document, indented, with a newline.
@@ -273,6 +279,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         energy: report.energy.as_ref().map(process_energy),
         mpi: report.mpi.as_ref().map(json_overview::mpi),
         regions: List(move || report.regions.iter().map(move |one| region(report, one))),
+        phases: List(move || report.phases.iter().map(move |one| json_phases::phase(columns, one))),
         timeline: Timeline {
             bin_s: report.timeline.bin,
             rows: report.timeline.rows.iter().map(band).collect(),
@@ -342,6 +349,7 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
     };
     Region {
         name: &region.name.text,
+        label: region.label.as_deref(),
         symbol: region.name.symbol.as_deref(),
         file: region.name.file.as_deref(),
         line: region.name.line,
@@ -351,6 +359,9 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         entry: &region.entry,
         runtime: process.runtimes.get(region.runtime).map(report::runtime),
         executions: region.executions,
+        sampling: region
+            .sampling
+            .map(|one| Sample { timed: one.timed, standard_error_s: one.standard_error }),
         nested: region.nested,
         time_s: region.seconds,
         mean_s: region.mean,
@@ -363,6 +374,11 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         overhead: region.overhead,
         efficiency: json_states::efficiency(region),
         figures: figures(columns, &region.figures),
+        useful_figures: region.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
+        waiting_figures: region
+            .by_state
+            .as_ref()
+            .map(|by_state| figures(columns, &by_state.waiting)),
         slots: region.slots.as_ref().map(json_slots::slots),
         energy: region.energy.as_ref().map(region_energy),
         threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
@@ -389,6 +405,11 @@ fn thread<'a>(
         implausible: thread.implausible.as_deref(),
         states: json_states::states(region, thread.row.thread),
         figures: figures(columns, &thread.figures),
+        useful_figures: thread.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
+        waiting_figures: thread
+            .by_state
+            .as_ref()
+            .map(|by_state| figures(columns, &by_state.waiting)),
     }
 }
 
@@ -402,18 +423,5 @@ fn adaptation(adaptation: &pacman_regions::Adaptation) -> Adaptation<'_> {
         gained_s: adaptation.gained,
         guards: &adaptation.guards,
         loops: &adaptation.loops,
-    }
-}
-
-/// JSON shows absent values as null.
-fn figures<'a>(columns: &'a Columns, figures: &'a report::Figures) -> impl Serialize + 'a {
-    let names = || columns.events.iter().map(|event| &event.name);
-    let counts = || figures.counts.iter().map(|count| count.map(|count| count.value));
-    let metrics = || columns.metrics.iter().map(|metric| metric.name());
-    Figures {
-        counts: ByName(move || names().zip(counts())),
-        complete: figures.counts.iter().flatten().all(|count| count.is_complete),
-        rates: ByName(move || names().zip(&figures.rates)),
-        metrics: ByName(move || metrics().zip(&figures.metrics)),
     }
 }

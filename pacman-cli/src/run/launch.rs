@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::{Instant, SystemTime};
 
 use pacman_regions::Scheduling;
 
 use super::signals;
+use super::spawn::{self, Environment};
 use crate::error::{CliError, CliResult};
 use crate::exit::Exit;
-use crate::signals::Signals;
+use crate::signals::{Inherited, Signals};
 
 /// The end of the program.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,13 +25,6 @@ pub(super) struct Ended {
     pub(super) scheduling: Option<Scheduling>,
 }
 
-/// The variables that a program's environment gets.
-#[derive(Debug, Default)]
-pub(super) struct Environment {
-    pub(super) set: Vec<(&'static str, OsString)>,
-    pub(super) removed: Vec<OsString>,
-}
-
 /// Runs the program on this process's own standard streams and waits until it ends.
 ///
 /// Signals that come meanwhile are the program's.
@@ -41,28 +35,29 @@ pub(super) fn run(
 ) -> CliResult<Ended> {
     let name = &command[0];
     let start = Instant::now();
-    let child =
-        start_with(command, environment, held).map_err(|error| CliError::not_run(name, &error))?;
-    let pid = child.id() as libc::pid_t;
+    let inherited = held.inherited();
+    let started = spawn::spawn(command, &environment, &inherited);
+    let pid = started
+        .unwrap_or_else(|| fork(command, environment, inherited))
+        .map_err(|error| CliError::not_run(name, &error))?;
     let (status, scheduling) =
         signals::wait(pid, held).map_err(|error| CliError::not_run(name, &error))?;
     let seconds = start.elapsed().as_secs_f64();
     let at = SystemTime::now();
-    Ok(Ended { pid: child.id(), exit: status.into(), seconds, at, scheduling })
+    Ok(Ended { pid: pid.unsigned_abs(), exit: status.into(), seconds, at, scheduling })
 }
 
-fn start_with(
+fn fork(
     command: &[OsString],
     environment: Environment,
-    signals: &Signals,
-) -> std::io::Result<Child> {
+    inherited: Inherited,
+) -> std::io::Result<libc::pid_t> {
     let mut program = Command::new(&command[0]);
     program.args(&command[1..]);
     for name in environment.removed {
         program.env_remove(name);
     }
     program.envs(environment.set);
-    let inherited = signals.inherited();
     // SAFETY: the closure makes system calls only.
     unsafe {
         program.pre_exec(move || {
@@ -70,5 +65,5 @@ fn start_with(
             Ok(())
         });
     }
-    program.spawn()
+    Ok(program.spawn()?.id() as libc::pid_t)
 }

@@ -84,3 +84,27 @@ pub(in crate::run) fn timed(threads: &[ThreadSpec], cause: &str) -> Recording {
     }))
     .expect("a recording")
 }
+
+/// The recording with a count of its own event, and a phase on two threads. The second never ended one
+/// of its executions.
+pub(in crate::run) fn with_phase(mut recording: Recording) -> Recording {
+    let row = |thread: u32, seconds: f64, count: u64| -> Value {
+        json!({
+            "thread": thread, "executions": 3, "seconds": seconds, "cpu": 2, "moves": 0, "counted": 3,
+            "counts": [count],
+        })
+    };
+    let phases = json!([{
+        "name": "assemble", "kind": "likwid", "threads": [
+            {"begun": 3, "row": row(0, 1.5, 1_500_000_000)},
+            {"begun": 4, "row": row(1, 0.25, 250_000_000)},
+        ],
+    }]);
+    recording.phases = serde_json::from_value(phases).expect("phases");
+    let event = json!({"name": "task-clock", "unit": "ns", "uncounted": null});
+    recording.events = vec![serde_json::from_value(event).expect("an event")];
+    for row in recording.regions.iter_mut().flat_map(|region| &mut region.rows) {
+        row.counts = vec![None];
+    }
+    recording
+}

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::atomic::AtomicU64;
 
+use pacman_core::clock::Clock;
 use pacman_events::shown::shown_path;
 
 use pacman_regions::arena::{self, Key, PAGE};
@@ -28,6 +29,8 @@ pub(crate) enum Memory {
 pub(crate) struct Attached {
     segment: Segment,
     words: &'static [AtomicU64],
+    /// Measures the rate of the TSC while the program runs, so that no process has to.
+    clock: Option<Clock>,
 }
 
 /// The recordings that a run left, and the problems with reading them.
@@ -59,7 +62,7 @@ impl Memory {
     /// The recordings that are there now. Processes may go on writing.
     pub(crate) fn found(&self) -> Found {
         match self {
-            Memory::Segment(attached) => match arena::read(&arena::copied(attached.words)) {
+            Memory::Segment(attached) => match arena::read(&attached.copied()) {
                 Ok(recordings) => Found { recordings, wrong: Vec::new() },
                 Err(why) => Found { recordings: Vec::new(), wrong: vec![format!("it {why}")] },
             },
@@ -114,7 +117,15 @@ impl Attached {
         };
         // SAFETY: takes nothing.
         arena::prepare(words, &Key { nonce, uid: unsafe { libc::geteuid() } });
-        Ok(Attached { segment: Segment { id, nonce }, words })
+        Ok(Attached { segment: Segment { id, nonce }, words, clock: Clock::tsc() })
+    }
+
+    /// The bytes of the segment, with the length of a tick.
+    fn copied(&self) -> Vec<u8> {
+        if let Some(clock) = self.clock {
+            arena::set_tick(self.words, clock.nanos_per_tick() * 1e-9);
+        }
+        arena::copied(self.words)
     }
 }
 

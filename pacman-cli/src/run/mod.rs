@@ -9,7 +9,9 @@ mod endings;
 mod energy;
 mod html;
 mod json;
+mod json_figures;
 mod json_overview;
+mod json_phases;
 mod json_slots;
 mod json_states;
 mod launch;
@@ -24,6 +26,7 @@ mod program;
 mod ranks;
 mod report;
 mod signals;
+mod spawn;
 mod text;
 mod trace;
 mod training;
@@ -36,21 +39,24 @@ use pacman_events::shown::{shown_path, text_of};
 
 use pacman_adapt::Rapl;
 use pacman_core::{Provenance, Topology, platform};
+use pacman_regions::Recording;
 
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::{self, Exit};
+use crate::remembered::{self, Store};
 use crate::signals::Signals;
 pub(crate) use arguments::RunArgs;
 use destination::{Destination, Form};
 use energy::EnergyMeter;
 pub(crate) use html::escaped;
 pub(crate) use json::VERSION as FORMAT_VERSION;
-use launch::{Ended, Environment};
+use launch::Ended;
 use memory::{Found, Memory};
 use pacman_core::atomic_write;
 use ranks::Gathering;
 pub(crate) use ranks::{MergeArgs, merge};
 use report::{Report, Run, Seats};
+use spawn::Environment;
 pub(crate) use text::{seconds, share};
 use training::Training;
 
@@ -83,9 +89,8 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     for line in &found.wrong {
         error::complain(format!("a recording is left out: {line}"));
     }
-    let end = |recording: &pacman_regions::Recording| {
-        recording.process.began + recording.process.seconds - first.began
-    };
+    let end =
+        |recording: &Recording| recording.process.began + recording.process.seconds - first.began;
     let seconds = found.recordings.iter().map(end).fold(0.0, f64::max);
     let at = SystemTime::now();
     let ended = Ended { pid: 0, exit: Exit::Status(0), seconds, at, scheduling: None };
@@ -103,7 +108,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     let mut recordings = found.recordings;
     endings::complete(&mut recordings, &run.ended);
     let report = Report::of(run, &recordings);
-    if report.parallel().next().is_none() {
+    if report.observed().next().is_none() {
         error::complain(format!("no OpenMP region ran in the recordings in {shown}"));
     }
     destination.write(&report)?;
@@ -116,6 +121,8 @@ struct Prepared {
     /// Without a library nothing is recorded.
     memory: Option<Memory>,
     environment: Environment,
+    /// Where adaptation's measurements are kept from run to run.
+    kept: Option<Store>,
     training: Option<Training>,
     energy: Option<Rapl>,
     /// The ranks that share the report, if a launcher started this command as one of several.
@@ -181,14 +188,18 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
     }
     in_the_way.iter().for_each(error::complain);
     let usable = library.filter(|_| !obstacles.refuses_library).zip(memory);
+    let kept = (args.adapt && !args.no_memory).then(Store::of_user).flatten();
     let (environment, memory) = match usable {
-        Some((library, memory)) => (options::environment(args, &library, &memory), Some(memory)),
+        Some((library, memory)) => {
+            (options::environment(args, &library, &memory, kept.as_ref()), Some(memory))
+        }
         None => (Environment::default(), None),
     };
     Ok(Prepared {
         destination,
         memory,
         environment,
+        kept,
         training,
         energy,
         gathering,
@@ -210,7 +221,13 @@ impl Prepared {
             error::complain(format!("a recording is left out: {line}"));
         }
         let words = args.command.iter().map(text_of);
-        let topology = Topology::detect().ok();
+        let mut recordings = found.recordings;
+        let is_told = !self.destination.is_standard_error()
+            || self.gathering.is_some()
+            || self.training.is_some()
+            || recordings.iter().any(has_parallel_work);
+        // Reading it takes a hundred files, and a report without regions does not have it.
+        let topology = is_told.then(Topology::detect).and_then(Result::ok);
         let run = Run {
             command: words.collect(),
             ended,
@@ -220,16 +237,18 @@ impl Prepared {
             energy,
             seats: topology.as_ref().map(Seats::of).unwrap_or_default(),
         };
-        let mut recordings = found.recordings;
         endings::complete(&mut recordings, &run.ended);
         let report = Report::of(run.clone(), &recordings);
-        let seen = report.parallel().next().is_some() || report.has_mpi();
+        let seen = report.observed().next().is_some() || report.has_mpi();
         if !seen {
             error::complain(nothing_seen(&report, self.blind.as_deref()));
         }
         // A user who looks at a file later, or has a program read it, should know now.
         if !self.destination.is_standard_error() {
             report.uncounted().iter().for_each(error::complain);
+        }
+        if let Some(kept) = &self.kept {
+            remembered::keep(kept, report.remembered()).iter().for_each(error::complain);
         }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
         let written = match self.gathering {
@@ -252,6 +271,12 @@ impl Prepared {
         let failed = self.unwritable || recorded.is_err() || written.is_err();
         Ok(if failed && status == 0 { UNWRITABLE } else { status })
     }
+}
+
+/// Whether a region or a call of MPI was recorded.
+fn has_parallel_work(recording: &Recording) -> bool {
+    let waits = recording.waits.as_ref();
+    !recording.regions.is_empty() || waits.is_some_and(|waits| !waits.sites.is_empty())
 }
 
 /// The reason why there is nothing to report, if it is known.

@@ -8,12 +8,13 @@ use pacman_events::shown::shown_path;
 use pacman_adapt::Rapl;
 use pacman_adapt::predict::{Model, machine_name};
 use pacman_core::{Error, ErrorKind, Event, Session, Topology, energy, platform};
-use pacman_regions::{Objective, Options, Waiting};
+use pacman_regions::{Objective, Options, OverheadBudget, Waiting};
 
 use super::arguments::RunArgs;
-use super::launch::Environment;
 use super::library::VARIABLE;
 use super::memory::Memory;
+use super::spawn::Environment;
+use crate::remembered::Store;
 use crate::stat::named_twice;
 
 /// The requests that no machine can meet: the program need not run to find that out.
@@ -112,8 +113,21 @@ fn events(list: &str) -> String {
     names.join(",")
 }
 
+/// The budget of the library; `None` if it times every execution. Counts of events, energy, training and
+/// adaptation need every execution.
+fn overhead(args: &RunArgs) -> Option<OverheadBudget> {
+    let needs_all = args.adapt || args.energy || args.events.is_some() || args.record.is_some();
+    let budget = args.overhead.unwrap_or(OverheadBudget::DEFAULT);
+    (!needs_all && !budget.times_all()).then_some(budget)
+}
+
 /// The library's environment, with nothing left of another run around this one.
-pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> Environment {
+pub(super) fn environment(
+    args: &RunArgs,
+    library: &Path,
+    memory: &Memory,
+    kept: Option<&Store>,
+) -> Environment {
     let mut options = Options {
         events: args.events.as_deref().map(events).unwrap_or_default(),
         energy: args.energy,
@@ -121,9 +135,12 @@ pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> En
         // The program may change its directory before its first region.
         model: args.model.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),
         max_threads: args.max_threads,
+        max_loss: args.max_loss,
+        memory: kept.map(|store| store.directory().to_owned()),
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
         waits: args.waits,
+        overhead: overhead(args),
         ..Options::default()
     };
     memory.add_to(&mut options);
@@ -169,7 +186,13 @@ pub(crate) fn preload(library: &Path) -> Vec<(&'static str, OsString)> {
     if !forbidden {
         variables.push(appended("OMP_TOOL_LIBRARIES"));
     }
+    // Kokkos takes one tool, and stops if its two variables differ: the user's own comes first.
+    if KOKKOS_TOOLS.iter().all(|name| std::env::var_os(name).is_none()) {
+        variables.push((KOKKOS_TOOLS[0], library.into()));
+    }
     variables
 }
 
+/// The variables that name Kokkos its tool; the library sets the older one for a Kokkos that needs it.
+const KOKKOS_TOOLS: [&str; 2] = ["KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY"];
 const PASSIVE: [(&str, &str); 2] = [("OMP_WAIT_POLICY", "passive"), ("KMP_BLOCKTIME", "0")];

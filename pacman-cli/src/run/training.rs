@@ -51,7 +51,7 @@ impl Training {
             return Ok(vec![format!("nothing is added to {shown}: {}", report.ended.exit)]);
         }
         let (mut rows, mut left_out, mut varied) = (Vec::new(), Vec::new(), Vec::new());
-        for process in report.parallel() {
+        for process in report.observed() {
             let threads = threads(process);
             for region in &process.regions {
                 match self.row(region, threads, &process.columns) {

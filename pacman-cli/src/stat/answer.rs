@@ -29,6 +29,10 @@ pub(super) struct Answer {
     pub(super) usage: Option<Usage>,
     pub(super) provenance: Provenance,
     pub(super) notes: Vec<String>,
+    /// Threads have a row for each command because there are many processes.
+    pub(super) is_grouped: bool,
+    /// The most rows that a table shows.
+    pub(super) top: Option<usize>,
     /// The width by COLUMNS or the terminal; without either, and in a file, as wide as it takes.
     pub(super) width: usize,
 }
@@ -49,6 +53,7 @@ pub(super) enum By {
     Thread,
     Core,
     Context,
+    Command,
     Run,
 }
 
@@ -58,6 +63,7 @@ impl By {
             By::Thread => "thread",
             By::Core => "core",
             By::Context => "context",
+            By::Command => "command",
             By::Run => "run",
         }
     }

@@ -15,21 +15,31 @@ use pacman_core::Placement;
 /// or else than the terminal, becomes several tables.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMATS}"))]
-#[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "all"]))]
+#[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "per_command", "all"]))]
 pub(crate) struct StatArgs {
     /// Events, separated by commas [default: hardware events if the machine has any, task-clock,
-    /// page-faults, context-switches and cpu-migrations]. If the machine refuses each hardware event
-    /// of the list, its software events are counted and a line gives the reason
+    /// page-faults, context-switches and cpu-migrations]. If they do not fit on the counters at once,
+    /// the kernel rotates sets of them: a percentage marks estimates. If the machine refuses each
+    /// hardware event of the list, its software events are counted and a line gives the reason
     #[arg(short, long, value_name = "EVENTS")]
     pub(super) events: Option<String>,
 
-    /// Print a row for each thread (the default)
+    /// Print a row for each thread: the default for up to 8 processes
     #[arg(long)]
     pub(super) per_thread: bool,
 
     /// Print a row for each core: the sum of the threads that ran there
     #[arg(long)]
     pub(super) per_core: bool,
+
+    /// Print a row for each command: the sum of its processes. The default for more than 8 processes
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    pub(super) per_command: bool,
+
+    /// Print only the N rows with the most of the first event, or without it of time, in their order
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "csv", "repeat"],
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) top: Option<u32>,
 
     /// Count all programs, with a row for each hardware context, until COMMAND ends or until Ctrl-C.
     /// Requires perf_event_paranoid <= 0 or CAP_PERFMON
@@ -92,6 +102,7 @@ Examples:
   pacman-pmu stat -- ./program 4
   pacman-pmu stat -e CYCLES,INSTRUCTIONS --bind compact -- ./program 4
   pacman-pmu stat --per-core --interval 1000 -- make -j8
+  pacman-pmu stat --per-command --top 5 -- make -j8
   pacman-pmu stat --repeat 5 -- ./program 4
   pacman-pmu stat -p 1234 -- sleep 10     process 1234, for 10 s
   pacman-pmu stat -a -- sleep 10          all programs, for 10 s
@@ -123,6 +134,8 @@ JSON:
   simulated        true if the counts are of a simulated machine
   events           a list of name, unit, hardware and doubt: null, or the reason why its counts
                    may be wrong
+  sets             the events that were counted at the same time, as indices into events; several
+                   lists if sets rotated
   rows             a list of
     thread, pid, tid, name
                    the thread's, numbered in order of start; null for other rows
@@ -132,20 +145,23 @@ JSON:
     bound, moved   whether it was bound to the place; whether it also ran elsewhere
     time_ns        the time that it ran
     counts         one for each event; null if it could not be counted
+    counted_shares null, or if sets rotated the part of the time in which each event was counted:
+                   below 1 its count is an estimate
     ipc, stall_share, ghz
                    null unless their events were counted
     implausible    the reason why its impossible counts were left out, or null
     notes          a list of lines
     run, user_ns, system_ns, exit_status
                    a run's label, processor time and end; null for other rows
-  total            time_ns, counts, ipc, stall_share, ghz, and missing: rows without counts
-  summaries        with --repeat median, minimum and maximum, each with time_ns, counts, ipc,
-                   stall_share, ghz, user_ns and system_ns; otherwise null
+  total            time_ns, counts, counted_shares, ipc, stall_share, ghz, and missing: rows without counts
+  summaries        with --repeat median, minimum and maximum, each with time_ns, counts,
+                   counted_shares, ipc, stall_share, ghz, user_ns and system_ns; otherwise null
   notes            a list of facts that the reader of the figures must know
 
 CSV:
   begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,moved,time_ns,
   implausible,command_user_ns,command_system_ns,command_cpus_used
   and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be
-  wrong. Absent values are empty. With --repeat, name is the run's number or median, minimum or
-  maximum, and command_user_ns and the like are the run's.";
+  wrong. If sets rotated, also a column for each event such as CYCLES counted [share]. Absent
+  values are empty. With --repeat, name is the run's number or median, minimum or maximum, and
+  command_user_ns and the like are the run's.";

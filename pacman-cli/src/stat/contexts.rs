@@ -7,6 +7,7 @@ use pacman_core::session::{Sample, SystemWide};
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Result, Session, Topology};
 
+use super::count::Count;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace;
 use super::run::{Advance, Collector};
@@ -82,7 +83,8 @@ impl Contexts {
             figures: Figures {
                 counts: context.note.is_none().then(|| {
                     let since = from(context);
-                    (0..events).map(|event| context.last.count_since(&since, event)).collect()
+                    let count = |event| Count::exact(context.last.count_since(&since, event));
+                    (0..events).map(count).collect()
                 }),
                 time,
                 missing: usize::from(context.note.is_some()),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::answer::{Answer, Interval};
+use super::count::Count;
 use super::figures::{Columns, Row, Who};
 use super::usage;
 use crate::records::csv;
@@ -11,7 +12,9 @@ use crate::records::csv;
 pub(super) fn heading(columns: &Columns) -> String {
     let events = columns.events.iter().map(|event| format!("{} [{}]", event.title(), event.unit));
     let fixed = FIXED.iter().chain(&usage::COLUMNS).map(|name| name.to_string());
-    csv([fixed.chain(events)])
+    let shares = columns.events.iter().filter(|_| columns.rotate());
+    let shares = shares.map(|event| format!("{} counted [share]", event.name));
+    csv([fixed.chain(events).chain(shares)])
 }
 
 /// A line a row.
@@ -25,7 +28,9 @@ fn fields(answer: &Answer, interval: Interval, row: &Row) -> Vec<String> {
         Who::Thread { number, pid, tid, name } => {
             (number.to_string(), pid.to_string(), tid.to_string(), name.clone(), nothing())
         }
-        Who::Context => (nothing(), nothing(), nothing(), nothing(), nothing()),
+        Who::Context | Who::Command { .. } => {
+            (nothing(), nothing(), nothing(), nothing(), nothing())
+        }
         Who::Core { rows } => (nothing(), nothing(), nothing(), nothing(), rows.to_string()),
         Who::Run(run) => (nothing(), nothing(), nothing(), run.label.clone(), nothing()),
     };
@@ -60,8 +65,16 @@ fn fields(answer: &Answer, interval: Interval, row: &Row) -> Vec<String> {
     ];
     fields.extend(usage::fields(used, took));
     match &row.figures.counts {
-        Some(counts) => fields.extend(counts.iter().map(u64::to_string)),
-        None => fields.extend(answer.columns.events.iter().map(|_| nothing())),
+        Some(counts) => {
+            let value = |count: &Count| count.value().map_or_else(nothing, |it| it.to_string());
+            fields.extend(counts.iter().map(value));
+            let shares = counts.iter().filter(|_| answer.columns.rotate());
+            fields.extend(shares.map(|count| count.share().to_string()));
+        }
+        None => {
+            let groups = if answer.columns.rotate() { 2 } else { 1 };
+            fields.extend((0..groups * answer.columns.events.len()).map(|_| nothing()));
+        }
     }
     fields
 }

@@ -7,6 +7,7 @@ use pacman_core::report::{DOUBTED, implausible, zero_count_warnings};
 use pacman_core::topology::Context;
 use pacman_metrics::rates::{Counted, ipc};
 
+use super::count::Count;
 use super::usage::Usage;
 use crate::exit::Exit;
 use crate::implausible::note;
@@ -15,6 +16,8 @@ use crate::implausible::note;
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) events: Vec<Column>,
+    /// The events that were counted at the same time, as numbers; several lists if sets rotated.
+    pub(super) sets: Vec<Vec<usize>>,
     instructions: Option<usize>,
     cycles: Option<usize>,
     stalls: Option<usize>,
@@ -73,6 +76,12 @@ pub(super) enum Who {
     Core {
         rows: usize,
     },
+    /// The processes that a command had at its end.
+    Command {
+        name: String,
+        processes: usize,
+        threads: usize,
+    },
     Run(Run),
 }
 
@@ -95,7 +104,7 @@ pub(super) struct Row {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Figures {
     /// One an event; `None` where the counters could not be had.
-    pub(super) counts: Option<Vec<u64>>,
+    pub(super) counts: Option<Vec<Count>>,
     /// The counted time, summed over rows.
     pub(super) time: Duration,
     /// Rows without counts that the sum lacks.
@@ -144,8 +153,19 @@ impl Columns {
             stalls: cycles.and_then(|of| same(stalls, of)).map(|(at, _)| at),
             cycles,
             frequency: find("CYCLES:uk").zip(find("task-clock")),
+            sets: vec![(0..events.len()).collect()],
             events,
         }
+    }
+
+    /// Whether sets of events rotated, so that counts may be estimates.
+    pub(super) fn rotate(&self) -> bool {
+        self.sets.len() > 1
+    }
+
+    /// Whether two events were counted at the same times.
+    pub(super) fn share_time(&self, one: usize, other: usize) -> bool {
+        self.sets.iter().all(|set| set.contains(&one) == set.contains(&other))
     }
 
     pub(super) fn has_ipc(&self) -> bool {
@@ -160,8 +180,7 @@ impl Columns {
         self.frequency.is_some()
     }
 
-    /// The figures that follow from a row's counts, all of one group; a sum that lacks a row has
-    /// none.
+    /// The figures that follow from a row's counts of one time; a sum that lacks a row has none.
     pub(super) fn derive(&self, figures: &Figures) -> Derived {
         if let Some(derived) = figures.derived {
             return derived;
@@ -169,23 +188,24 @@ impl Columns {
         let Some(counts) = figures.counts.as_ref().filter(|_| figures.missing == 0) else {
             return Derived::default();
         };
-        let counted =
-            |at: usize| Counted { count: counts[at], group: 0, enabled_ns: 0, running_ns: 0 };
+        let counted = |count| Counted { count, group: 0, enabled_ns: 0, running_ns: 0 };
         // An absent count is not 0, so it gives no warning.
-        let is_counted = |above: usize, below: usize| {
-            let named = |at: usize| (self.events[at].name.as_str(), counts[at]);
-            zero_count_warnings(&[named(below), named(above)]).is_empty()
+        let pair = |above: usize, below: usize| {
+            let (over, under) = (counts[above].value()?, counts[below].value()?);
+            let name = |at: usize| self.events[at].name.as_str();
+            let doubts = zero_count_warnings(&[(name(below), under), (name(above), over)]);
+            (self.share_time(above, below) && doubts.is_empty()).then_some((over, under))
         };
         let quotient = |above: usize, below: usize| {
-            let is_known = counts[below] > 0 && is_counted(above, below);
-            is_known.then(|| counts[above] as f64 / counts[below] as f64)
+            let (over, under) = pair(above, below)?;
+            (under > 0).then(|| over as f64 / under as f64)
         };
         Derived {
             ipc: self
                 .instructions
                 .zip(self.cycles)
-                .filter(|(instructions, cycles)| is_counted(*instructions, *cycles))
-                .and_then(|(instructions, cycles)| ipc(counted(instructions), counted(cycles)).ok())
+                .and_then(|(instructions, cycles)| pair(instructions, cycles))
+                .and_then(|(over, under)| ipc(counted(over), counted(under)).ok())
                 .map(|rate| rate.value),
             stalled: self
                 .stalls
@@ -208,7 +228,8 @@ impl Columns {
         for row in rows {
             let Some(counts) = &row.figures.counts else { continue };
             let time = u64::try_from(row.figures.time.as_nanos()).unwrap_or(u64::MAX);
-            if let Some(why) = implausible(&events, time, counts) {
+            let raw: Vec<u64> = counts.iter().map(|count| count.raw).collect();
+            if let Some(why) = implausible(&events, time, &raw) {
                 row.figures.counts = None;
                 row.figures.missing = 1;
                 row.notes.push(note(&why));
@@ -222,8 +243,9 @@ impl Columns {
     pub(super) fn zero_count_warnings(&self, total: &Figures) -> Vec<String> {
         let Some(counts) = &total.counts else { return Vec::new() };
         let hardware = self.events.iter().zip(counts).filter(|(event, _)| event.hardware);
-        let counts: Vec<(&str, u64)> =
-            hardware.map(|(event, count)| (event.name.as_str(), *count)).collect();
+        let counts: Vec<(&str, u64)> = hardware
+            .filter_map(|(event, count)| Some((event.name.as_str(), count.value()?)))
+            .collect();
         zero_count_warnings(&counts)
     }
 }
@@ -249,7 +271,7 @@ impl Figures {
             match (&mut sum.counts, &row.counts) {
                 (Some(sums), Some(counts)) => {
                     for (sum, count) in sums.iter_mut().zip(counts) {
-                        *sum = sum.saturating_add(*count);
+                        *sum = sum.plus(*count);
                     }
                 }
                 (None, Some(counts)) => sum.counts = Some(counts.clone()),
@@ -294,7 +316,8 @@ impl Row {
         let who = match &self.who {
             Who::Thread { number, .. } => format!("T{number}: "),
             Who::Run(run) => format!("run {}: ", run.label),
-            Who::Context | Who::Core { .. } => String::new(),
+            // Those of its threads have their names.
+            Who::Context | Who::Core { .. } | Who::Command { .. } => String::new(),
         };
         self.notes.iter().map(|note| format!("{who}{note}")).collect()
     }
@@ -310,8 +333,12 @@ mod tests {
         Columns::new(names.iter().map(column).collect())
     }
 
+    fn exact(counts: &[u64]) -> Vec<Count> {
+        counts.iter().map(|count| Count::exact(*count)).collect()
+    }
+
     fn figures(counts: &[u64]) -> Figures {
-        Figures { counts: Some(counts.to_vec()), ..Figures::default() }
+        Figures { counts: Some(exact(counts)), ..Figures::default() }
     }
 
     fn row(core: u32, sibling: u32, counts: Option<&[u64]>) -> Row {
@@ -322,7 +349,7 @@ mod tests {
             bound: true,
             moved: false,
             figures: Figures {
-                counts: counts.map(<[u64]>::to_vec),
+                counts: counts.map(exact),
                 time: Duration::from_secs(1),
                 missing,
                 derived: None,
@@ -371,7 +398,7 @@ mod tests {
         ];
         all.leave_out(&mut rows);
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        assert_eq!(total.counts, Some(vec![3_000_000_000, 5_000_000_000]));
+        assert_eq!(total.counts, Some(exact(&[3_000_000_000, 5_000_000_000])));
         assert_eq!(total.missing, 2);
         assert_eq!(rows[0].implausible, None);
         let why = rows[1].implausible.as_deref().unwrap();
@@ -385,14 +412,14 @@ mod tests {
     fn sums_say_what_they_lack() {
         let rows = [row(0, 0, Some(&[5, 7])), row(0, 1, None), row(1, 0, Some(&[1, 1]))];
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        assert_eq!((total.counts, total.missing), (Some(vec![6, 8]), 1));
+        assert_eq!((total.counts, total.missing), (Some(exact(&[6, 8])), 1));
         assert_eq!(total.time, Duration::from_secs(3));
         let by_core = by_core(&rows);
         assert_eq!(by_core.len(), 2);
         assert_eq!(by_core[0].who, Who::Core { rows: 2 });
         assert_eq!(
             (&by_core[0].figures.counts, by_core[0].figures.missing),
-            (&Some(vec![5, 7]), 1)
+            (&Some(exact(&[5, 7])), 1)
         );
     }
 

@@ -11,21 +11,21 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-use pacman_core::backend::{Backend, Target};
+use pacman_core::backend::Target;
 use pacman_core::{Error, Topology};
 
 use super::affinity::ThreadPlaces;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
+use super::sets::EventSets;
 use super::thread::{self, Span, Thread};
 use crate::exit::Exit;
 use crate::signals::Signals;
 
 /// Everything that is followed.
 pub(super) struct Follower<'a> {
-    backend: &'a dyn Backend,
-    events: usize,
+    sets: &'a EventSets,
     topology: &'a Topology,
     places: ThreadPlaces,
     /// Every thread there ever was, in the order of their coming.
@@ -61,15 +61,13 @@ const BATCH: usize = 256;
 impl<'a> Follower<'a> {
     /// Follows a child that was seized and waits to become the command.
     pub(super) fn new(
-        backend: &'a dyn Backend,
-        events: usize,
+        sets: &'a EventSets,
         places: ThreadPlaces,
         main: i32,
         topology: &'a Topology,
     ) -> Follower<'a> {
         Follower {
-            backend,
-            events,
+            sets,
             topology,
             places,
             threads: Vec::new(),
@@ -126,7 +124,7 @@ impl<'a> Follower<'a> {
         let process = thread::process_of(tid).unwrap_or(tid);
         self.bind_waiting(process);
         let seat = self.places.take(tid, process == tid);
-        let counters = self.backend.open(Target::Thread(tid));
+        let counters = self.sets.open(Target::Thread(tid));
         if let (State::Waiting, Err(error)) = (&self.state, &counters) {
             self.state = State::Uncounted(error.clone());
             // SAFETY: kill has no preconditions; the child is not reaped yet.
@@ -264,14 +262,12 @@ impl Collector for Follower<'_> {
     }
 
     fn whole(&mut self) -> Vec<Row> {
-        let spans = self.threads.iter().map(|thread| thread.whole(self.events));
+        let spans = self.threads.iter().map(Thread::whole);
         spans.enumerate().map(|(number, span)| self.row(number, span)).collect()
     }
 
     fn since_mark(&mut self) -> Vec<Row> {
-        let events = self.events;
-        let spans: Vec<Option<Span>> =
-            self.threads.iter_mut().map(|thread| thread.since_mark(events)).collect();
+        let spans: Vec<Option<Span>> = self.threads.iter_mut().map(Thread::since_mark).collect();
         let rows = spans.into_iter().enumerate();
         rows.filter_map(|(number, span)| Some(self.row(number, span?))).collect()
     }

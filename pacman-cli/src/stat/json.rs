@@ -26,9 +26,10 @@ struct Document<'a, R> {
     exit_status: Option<u8>,
     simulated: bool,
     events: Vec<Event<'a>>,
+    sets: &'a [Vec<usize>],
     rows: R,
-    total: Total<'a>,
-    summaries: Option<Summaries<'a>>,
+    total: Total,
+    summaries: Option<Summaries>,
     notes: &'a [String],
 }
 
@@ -48,9 +49,10 @@ struct Event<'a> {
 }
 
 #[derive(Serialize)]
-struct Figures<'a> {
+struct Figures {
     time_ns: u64,
-    counts: Option<&'a [u64]>,
+    counts: Option<Vec<Option<u64>>>,
+    counted_shares: Option<Vec<f64>>,
     ipc: Option<f64>,
     stall_share: Option<f64>,
     ghz: Option<f64>,
@@ -58,23 +60,23 @@ struct Figures<'a> {
 }
 
 #[derive(Serialize)]
-struct Total<'a> {
+struct Total {
     #[serde(flatten)]
-    figures: Figures<'a>,
+    figures: Figures,
     missing: usize,
 }
 
 #[derive(Serialize)]
-struct Summaries<'a> {
-    median: RunDocument<'a>,
-    minimum: RunDocument<'a>,
-    maximum: RunDocument<'a>,
+struct Summaries {
+    median: RunDocument,
+    minimum: RunDocument,
+    maximum: RunDocument,
 }
 
 #[derive(Serialize)]
-struct RunDocument<'a> {
+struct RunDocument {
     #[serde(flatten)]
-    figures: Figures<'a>,
+    figures: Figures,
     user_ns: Option<u64>,
     system_ns: Option<u64>,
 }
@@ -82,7 +84,7 @@ struct RunDocument<'a> {
 #[derive(Serialize)]
 struct RowDocument<'a> {
     #[serde(flatten)]
-    figures: Figures<'a>,
+    figures: Figures,
     thread: Option<usize>,
     pid: Option<i32>,
     tid: Option<i32>,
@@ -137,6 +139,7 @@ pub(super) fn document<'a>(
         exit_status: exit.map(Exit::status),
         simulated: answer.simulated,
         events: events.collect(),
+        sets: &answer.columns.sets,
         rows: List(move || rows.iter().map(|each| row(answer, each))),
         total: Total { figures: figures(answer, total), missing: total.missing },
         summaries: match summaries {
@@ -155,7 +158,7 @@ fn row<'a>(answer: &Answer, row: &'a Row) -> RowDocument<'a> {
     let (thread, rows) = match &row.who {
         Who::Thread { number, pid, tid, name } => (Some((*number, *pid, *tid, name)), None),
         Who::Core { rows } => (None, Some(*rows)),
-        Who::Context | Who::Run(_) => (None, None),
+        Who::Context | Who::Command { .. } | Who::Run(_) => (None, None),
     };
     let run = run_of(row);
     let usage = run.and_then(|run| run.usage);
@@ -183,7 +186,7 @@ fn row<'a>(answer: &Answer, row: &'a Row) -> RowDocument<'a> {
     }
 }
 
-fn summary<'a>(answer: &Answer, row: &'a Row) -> RunDocument<'a> {
+fn summary(answer: &Answer, row: &Row) -> RunDocument {
     let usage = run_of(row).and_then(|run| run.usage);
     RunDocument {
         figures: figures(answer, &row.figures),
@@ -199,11 +202,15 @@ fn run_of(row: &Row) -> Option<&Run> {
     }
 }
 
-fn figures<'a>(answer: &Answer, figures: &'a figures::Figures) -> Figures<'a> {
+fn figures(answer: &Answer, figures: &figures::Figures) -> Figures {
     let derived = answer.columns.derive(figures);
+    let counts = figures.counts.as_ref();
     Figures {
         time_ns: nanos(figures.time),
-        counts: figures.counts.as_deref(),
+        counts: counts.map(|counts| counts.iter().map(|count| count.value()).collect()),
+        counted_shares: counts
+            .filter(|_| answer.columns.rotate())
+            .map(|counts| counts.iter().map(|count| count.share()).collect()),
         ipc: derived.ipc,
         stall_share: derived.stalled,
         ghz: derived.ghz,

@@ -4,35 +4,39 @@ mod affinity;
 mod answer;
 mod arguments;
 mod contexts;
+mod count;
 mod csv;
 mod events;
 mod figures;
 mod follow;
+mod grouping;
 mod json;
 mod launch;
 mod progress;
 mod ptrace;
 mod repeat;
 mod run;
+mod sets;
 mod slots;
 mod text;
 mod thread;
 mod usage;
 mod writer;
 
-use pacman_core::backend::perf::{Sharing, backend_on};
-use pacman_core::backend::{Backend, Reading, Target};
-use pacman_core::{Event, Topology, platform};
+use pacman_core::backend::Target;
+use pacman_core::{Event, Topology};
 
 use crate::error::CliResult;
 use crate::signals::Signals;
 use affinity::ThreadPlaces;
 pub(crate) use arguments::StatArgs;
 use contexts::Contexts;
+use events::Chosen;
 pub(crate) use events::named_twice;
 use follow::Follower;
 use launch::Held;
 pub(crate) use launch::{found, has_capabilities};
+use sets::EventSets;
 pub(crate) use text::{clean, grouped};
 use writer::{AnswerWriter, Sink};
 
@@ -51,15 +55,14 @@ fn threads(args: &StatArgs) -> CliResult {
         None => ThreadPlaces::none(),
         Some(placement) => ThreadPlaces::of(placement, &topology)?,
     };
-    let chosen = events::choose(args.events.as_deref(), &THREADS_SOFTWARE, backend, counts)?;
+    let chosen = sets(args)?;
     let doubt = chosen.made.open(Target::Caller)?.caps().doubt;
     let sink = Sink::open(args)?;
     let signals = Signals::hold()?;
     let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
+    writer.answer.columns.sets = chosen.made.sets.clone();
     writer.answer.notes.extend(chosen.footnote);
-    let events = chosen.events.len();
-    let follower =
-        |held: &Held| Follower::new(&*chosen.made, events, places.clone(), held.pid, &topology);
+    let follower = |held: &Held| Follower::new(&chosen.made, places.clone(), held.pid, &topology);
     if let Some(times) = args.repeat {
         return repeat::repeat(args, times, &signals, writer, |held| Box::new(follower(held)));
     }
@@ -69,9 +72,18 @@ fn threads(args: &StatArgs) -> CliResult {
     run::run(Some(held), &mut follower, &signals, writer)
 }
 
+/// The events to count, in sets if the user named more than fit at once.
+fn sets(args: &StatArgs) -> CliResult<Chosen<EventSets>> {
+    let open = match args.events {
+        Some(_) => EventSets::rotating,
+        None => EventSets::one,
+    };
+    events::choose(args.events.as_deref(), &THREADS_SOFTWARE, open, counts)
+}
+
 fn process(args: &StatArgs, pid: i32) -> CliResult {
     let topology = topology()?;
-    let chosen = events::choose(args.events.as_deref(), &THREADS_SOFTWARE, backend, counts)?;
+    let chosen = sets(args)?;
     let doubt = chosen.made.open(Target::Caller)?.caps().doubt;
     let sink = Sink::open(args)?;
     let signals = Signals::hold()?;
@@ -80,8 +92,9 @@ fn process(args: &StatArgs, pid: i32) -> CliResult {
         command => Some(Held::start(command, &signals)?),
     };
     let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
+    writer.answer.columns.sets = chosen.made.sets.clone();
     writer.answer.notes.extend(chosen.footnote);
-    let mut follower = Follower::attach(&*chosen.made, chosen.events.len(), pid, &topology)?;
+    let mut follower = Follower::attach(&chosen.made, pid, &topology)?;
     if let Some(held) = &held {
         follower.count_during(held.pid);
     }
@@ -111,24 +124,15 @@ fn contexts(args: &StatArgs) -> CliResult {
     run::run(held, &mut contexts, &signals, writer)
 }
 
-fn backend(events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
-    let platform = platform::current();
-    let events = Event::with_parts(events.to_vec());
-    let backend = backend_on(platform, &events, Sharing::Pinned, platform.permissions())?;
-    // Some refusals come only when counters are to be on.
-    backend.open(Target::Caller)?;
-    Ok(backend)
-}
-
 /// Whether the last of `events` counts on the calling thread.
-fn counts(backend: &mut Box<dyn Backend>, events: usize) -> bool {
+fn counts(sets: &mut EventSets, events: usize) -> bool {
     let counted = || -> pacman_core::Result<u64> {
-        let mut counters = backend.open(Target::Caller)?;
-        let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
+        let mut counters = sets.open(Target::Caller)?;
+        let (mut before, mut after) = (Vec::new(), Vec::new());
         counters.read(&mut before)?;
         events::exercise();
         counters.read(&mut after)?;
-        Ok(after.count_since(&before, events - 1))
+        Ok(after[events - 1].since(before[events - 1]).raw)
     };
     counted().is_ok_and(|count| count > 0)
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::arguments::StatArgs;
+use super::count::Count;
 use super::figures::{Columns, Derived, Figures, Row, Run, Who};
 use super::launch::Held;
 use super::run::{Collector, Outcome, count};
@@ -98,15 +99,17 @@ fn summaries(columns: &Columns, runs: &[Row]) -> Vec<Row> {
 fn summary(columns: &Columns, runs: &[Row], label: &str, which: usize) -> Row {
     let counts = |event: usize| {
         let counts = runs.iter().filter_map(|run| Some(run.figures.counts.as_ref()?[event]));
-        statistics(counts.collect(), |a, b| a.midpoint(b)).map(|three| three[which])
+        let counts = counts.filter(|count| count.value().is_some());
+        statistics(counts.collect(), |count| count.value(), Count::midpoint)
+            .map(|three| three[which])
     };
     let time = |time: &dyn Fn(&Row) -> Option<Duration>| {
-        statistics(runs.iter().filter_map(time).collect(), |a, b| (a + b) / 2)
+        statistics(runs.iter().filter_map(time).collect(), |time| *time, |a, b| (a + b) / 2)
             .map(|three| three[which])
     };
     let rate = |rate: fn(Derived) -> Option<f64>| {
         let rates = runs.iter().filter_map(|run| rate(columns.derive(&run.figures)));
-        statistics(rates.collect(), f64::midpoint).map(|three| three[which])
+        statistics(rates.collect(), |rate| *rate, f64::midpoint).map(|three| three[which])
     };
     let usage = |of: fn(Usage) -> Duration| {
         time(&move |run: &Row| match &run.who {
@@ -115,7 +118,7 @@ fn summary(columns: &Columns, runs: &[Row], label: &str, which: usize) -> Row {
         })
     };
     let usage = usage(|usage| usage.user).zip(usage(|usage| usage.system));
-    let counts: Option<Vec<u64>> = (0..columns.events.len()).map(counts).collect();
+    let counts: Option<Vec<Count>> = (0..columns.events.len()).map(counts).collect();
     Row {
         who: Who::Run(Run {
             label: label.into(),
@@ -141,10 +144,14 @@ fn summary(columns: &Columns, runs: &[Row], label: &str, which: usize) -> Row {
     }
 }
 
-/// Median, minimum and maximum; `None` without values.
-fn statistics<T: Copy + PartialOrd>(mut values: Vec<T>, middle: fn(T, T) -> T) -> Option<[T; 3]> {
+/// Median, minimum and maximum by `key`; `None` without values.
+fn statistics<T: Copy, K: PartialOrd>(
+    mut values: Vec<T>,
+    key: impl Fn(&T) -> K,
+    middle: fn(T, T) -> T,
+) -> Option<[T; 3]> {
     // No figure is a NaN: derived figures are quotients by more than 0.
-    values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    values.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
     let (first, last) = (*values.first()?, *values.last()?);
     let half = values.len() / 2;
     let median = match values.len() % 2 {
@@ -163,7 +170,7 @@ mod tests {
         let columns = columns();
         let figures = Figures {
             missing: usize::from(counts.is_none()),
-            counts: counts.map(Vec::from),
+            counts: counts.map(|counts| counts.map(Count::exact).into()),
             ..Figures::default()
         };
         let thread = Row {
@@ -180,6 +187,10 @@ mod tests {
         row(&columns, run, vec![thread], Duration::from_secs(seconds))
     }
 
+    fn exact(counts: [u64; 2]) -> Option<Vec<Count>> {
+        Some(counts.map(Count::exact).into())
+    }
+
     fn columns() -> Columns {
         let column =
             |name: &str| Column { name: name.into(), unit: "", hardware: true, doubt: None };
@@ -190,15 +201,18 @@ mod tests {
     fn each_figure_has_its_own_median_and_range() {
         let runs = [run(Some([10, 40]), 1), run(Some([20, 20]), 4), run(Some([40, 40]), 2)];
         let [median, minimum, maximum] = summaries(&columns(), &runs).try_into().expect("three");
-        assert_eq!(median.figures.counts, Some(vec![20, 40]));
+        assert_eq!(median.figures.counts, exact([20, 40]));
         assert_eq!(median.figures.time, Duration::from_secs(2));
         let ipc = |row: &Row| columns().derive(&row.figures).ipc;
         assert_eq!([&median, &minimum, &maximum].map(ipc), [Some(1.0), Some(1.0), Some(4.0)]);
-        assert_eq!(maximum.figures.counts, Some(vec![40, 40]));
+        assert_eq!(maximum.figures.counts, exact([40, 40]));
         let Who::Run(summary) = minimum.who else { panic!("a summary") };
         assert_eq!(summary.usage.map(|usage| usage.user), Some(Duration::from_secs(1)));
-        assert_eq!(statistics(vec![1.0, 4.0], f64::midpoint), Some([2.5, 1.0, 4.0]));
-        assert_eq!(statistics(Vec::new(), f64::midpoint), None);
+        assert_eq!(
+            statistics(vec![1.0, 4.0], |value| *value, f64::midpoint),
+            Some([2.5, 1.0, 4.0])
+        );
+        assert_eq!(statistics(Vec::new(), |value: &f64| *value, f64::midpoint), None);
     }
 
     #[test]
@@ -206,7 +220,7 @@ mod tests {
         let runs = [run(Some([10, 40]), 1), run(None, 3)];
         assert_eq!(runs[1].notes, ["no counts, because 1 of 1 threads have none"]);
         let summaries = summaries(&columns(), &runs);
-        assert!(summaries.iter().all(|row| row.figures.counts == Some(vec![10, 40])));
+        assert!(summaries.iter().all(|row| row.figures.counts == exact([10, 40])));
         assert_eq!(summaries[0].figures.time, Duration::from_secs(2), "its time is known");
     }
 }

@@ -226,7 +226,7 @@ fn wait(
         if let Some(progress) = progress.as_mut().filter(|line| line.next() <= Instant::now()) {
             collector.look();
             let total = Figures::sum(collector.whole().iter().map(|row| &row.figures));
-            let first = total.counts.as_ref().and_then(|counts| counts.first().copied());
+            let first = total.counts.as_ref().and_then(|counts| counts.first()?.value());
             let name = writer.answer.columns.events.first().map(|event| event.name.as_str());
             progress.draw(collector.time(), &collector.running(), first.zip(name));
         }

@@ -69,7 +69,9 @@ pub(super) fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
 fn shares(columns: &Columns, figures: &Figures) -> Option<SlotShares> {
     let follow = figures.missing == 0 && figures.derived.is_none();
     let counts = figures.counts.as_ref().filter(|_| follow)?;
-    SlotShares::of(|name| counts.get(place(columns, name)?).copied()).ok()
+    let first = place(columns, "SLOTS")?;
+    let of_one_time = |at: &usize| columns.share_time(*at, first);
+    SlotShares::of(|name| counts[place(columns, name).filter(of_one_time)?].value()).ok()
 }
 
 /// How many categories the events have.
@@ -88,6 +90,7 @@ fn place(columns: &Columns, name: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::count::Count;
     use super::super::figures::Column;
     use super::*;
 
@@ -104,7 +107,8 @@ mod tests {
             "TOPDOWN_SMT_CONTENTION",
         ];
         let columns = Columns::new(names.map(column).into());
-        let counts = Some(vec![6_000, 1_500, 1_800, 1_200, 2_100, 900]);
+        let counts = [6_000, 1_500, 1_800, 1_200, 2_100, 900].map(Count::exact);
+        let counts = Some(counts.into());
         let mut figures = Figures { counts, ..Figures::default() };
         assert_eq!(headings(&columns).len(), 5);
         assert_eq!(cells(&columns, &figures), ["25.0", "5.0", "20.0", "35.0", "15.0"]);

@@ -8,6 +8,7 @@ use pacman_events::shown::{self, command_line};
 
 use super::answer::{Answer, By, Interval, census};
 use super::figures::{Columns, Figures, Row, Who, cores};
+use super::grouping::top;
 use super::slots;
 use crate::exit::Exit;
 
@@ -33,6 +34,19 @@ pub(super) fn whole(
             "SIMULATED: these counts come from a simulated machine, not from this one".into(),
         );
     }
+    if answer.columns.rotate() {
+        notes.push(rotated(&answer.columns));
+    }
+    if let Some(number) = answer.top.filter(|number| *number < rows.len()) {
+        let first = answer.columns.events.first().map_or("time", |event| event.name.as_str());
+        notes.push(format!(
+            "the {number} of {} rows with the most {first}; the total is of all",
+            rows.len()
+        ));
+    }
+    if answer.is_grouped {
+        notes.push(GROUPED.into());
+    }
     if rows.iter().any(|row| row.moved) {
         notes.push(MOVED_MEANS.into());
     }
@@ -53,6 +67,15 @@ pub(super) fn whole(
         text.push_str(&format!("{more} more notes are left out here; --json has all\n"));
     }
     text
+}
+
+/// The line below the table that explains the percentages beside counts.
+fn rotated(columns: &Columns) -> String {
+    format!(
+        "(%)  estimate: the events do not fit on the counters at once, so the kernel rotates {} sets; \
+         counted for this part of the thread's time and scaled to all of it",
+        columns.sets.len()
+    )
 }
 
 fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>) -> String {
@@ -86,6 +109,14 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
             });
             parts.push(plural(threads.sum(), "thread", "threads"));
         }
+        By::Command => {
+            let of = |row: &Row| match row.who {
+                Who::Command { processes, threads, .. } => (threads, processes),
+                _ => (0, 0),
+            };
+            parts.push(plural(rows.iter().map(|row| of(row).0).sum(), "thread", "threads"));
+            parts.push(plural(rows.iter().map(|row| of(row).1).sum(), "process", "processes"));
+        }
         By::Run => parts.push(plural(rows.len(), "run", "runs")),
         By::Context => parts.push(plural(rows.len(), "context", "contexts")),
     }
@@ -108,12 +139,16 @@ fn table(answer: &Answer, rows: &[Row], summaries: &[Row]) -> String {
         By::Thread => &["core", "cpu", "pid", "tid", "thread"],
         By::Core => &["core", "threads"],
         By::Context => &["core", "cpu"],
+        By::Command => &["processes", "threads", "command"],
         By::Run => &["run"],
     };
     let is_run = answer.by == By::Run;
     let used = ["user", "system"].map(|name| Column::right(name, "s"));
     let used = used.into_iter().filter(|_| is_run);
-    let key = |name: &&str| Column { left: *name == "thread", ..Column::right(name, "") };
+    let key = |name: &&str| Column {
+        left: ["thread", "command"].contains(name),
+        ..Column::right(name, "")
+    };
     let mut grid = Grid::new(keys.iter().map(key).chain(headings(columns)).chain(used).collect());
     grid.keys = keys.len();
     let summed = |name: String, figures: &Figures| {
@@ -122,7 +157,12 @@ fn table(answer: &Answer, rows: &[Row], summaries: &[Row]) -> String {
         [texts, cells(columns, figures)].concat()
     };
     let several = cores(rows).count() > 1;
-    for core in cores(rows) {
+    let most = answer.top.map(|number| top(rows, number)).unwrap_or_default();
+    for row in most {
+        let texts = row_keys(answer.by, row, true);
+        grid.row([texts, cells(columns, &row.figures)].concat());
+    }
+    for core in cores(rows).filter(|_| answer.top.is_none()) {
         for (position, row) in core.iter().enumerate() {
             let texts = row_keys(answer.by, row, position == 0);
             grid.row([texts, cells(columns, &row.figures), usage_cells(row)].concat());
@@ -165,6 +205,9 @@ fn row_keys(by: By, row: &Row, first: bool) -> Vec<String> {
         ],
         (Who::Core { rows }, _) => vec![format!("{core}{mark}"), rows.to_string()],
         (Who::Context, _) => vec![core, cpu],
+        (Who::Command { name, processes, threads }, _) => {
+            vec![processes.to_string(), threads.to_string(), clean(name)]
+        }
         (Who::Run(run), _) => vec![run.label.clone()],
     }
 }
@@ -203,9 +246,16 @@ fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
         Some(counts) => counts
             .iter()
             .zip(&columns.events)
-            .map(|(count, event)| match event.unit {
-                "ns" => format!("{at_least}{:.3}", *count as f64 / 1e6),
-                _ => format!("{at_least}{}", grouped(*count)),
+            .map(|(count, event)| {
+                let Some(value) = count.value() else { return absent() };
+                let share = match count.share() {
+                    1.0 => String::new(),
+                    share => format!(" ({:.1}%)", 100.0 * share),
+                };
+                match event.unit {
+                    "ns" => format!("{at_least}{:.3}{share}", value as f64 / 1e6),
+                    _ => format!("{at_least}{}{share}", grouped(value)),
+                }
             })
             .collect(),
         None => columns.events.iter().map(|_| absent()).collect(),
@@ -256,4 +306,6 @@ const COMMAND: usize = 60;
 const NOTES: usize = 24;
 /// The mark of a thread that ran elsewhere too.
 const MOVED: &str = "*";
+const GROUPED: &str =
+    "processes of one command are one row; --per-thread has a row for each thread";
 const MOVED_MEANS: &str = "*  ran on other CPUs too; its whole count stands where it was seen last";

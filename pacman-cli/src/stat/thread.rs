@@ -3,11 +3,12 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use pacman_core::backend::{Counters, Reading};
 use pacman_core::{Error, platform};
 use pacman_topology::placement::Place;
 
 use super::affinity::Taken;
+use super::count::Count;
+use super::sets::SetCounters;
 
 /// A thread of the command, from its first instruction on.
 pub(super) struct Thread {
@@ -21,11 +22,12 @@ pub(super) struct Thread {
     /// The CPU that it was seen on last.
     pub(super) cpu: Option<u32>,
     pub(super) notes: Vec<String>,
-    counters: Option<Box<dyn Counters>>,
-    first: Reading,
-    last: Reading,
+    counters: Option<SetCounters>,
+    /// One count for each event.
+    first: Vec<Count>,
+    last: Vec<Count>,
     /// The reading at the begin of the present interval.
-    mark: Reading,
+    mark: Vec<Count>,
     began: Instant,
     marked: Instant,
     ended: Option<Instant>,
@@ -40,7 +42,7 @@ pub(super) struct Thread {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Span {
     /// `None` if its counters could not be opened or read.
-    pub(super) counts: Option<Vec<u64>>,
+    pub(super) counts: Option<Vec<Count>>,
     /// The time that the thread ran.
     pub(super) time: Duration,
 }
@@ -50,7 +52,7 @@ impl Thread {
     pub(super) fn new(
         tid: i32,
         seat: Option<Taken>,
-        counters: Result<Box<dyn Counters>, Error>,
+        counters: Result<SetCounters, Error>,
     ) -> Thread {
         let now = Instant::now();
         let mut thread = Thread {
@@ -62,9 +64,9 @@ impl Thread {
             cpu: None,
             notes: Vec::new(),
             counters: None,
-            first: Reading::EMPTY,
-            last: Reading::EMPTY,
-            mark: Reading::EMPTY,
+            first: Vec::new(),
+            last: Vec::new(),
+            mark: Vec::new(),
             began: now,
             marked: now,
             ended: None,
@@ -82,7 +84,8 @@ impl Thread {
             Err(error) => thread.notes.push(format!("not counted: {error}")),
         }
         thread.look();
-        (thread.first, thread.mark) = (thread.last, thread.last);
+        thread.first.clone_from(&thread.last);
+        thread.mark.clone_from(&thread.last);
         thread
     }
 
@@ -92,7 +95,7 @@ impl Thread {
             return;
         }
         if let Some(counters) = &mut self.counters {
-            let mut now = self.last;
+            let mut now = self.last.clone();
             match counters.read(&mut now) {
                 Ok(()) => self.last = now,
                 Err(error) => {
@@ -170,25 +173,25 @@ impl Thread {
     }
 
     /// Everything since it began.
-    pub(super) fn whole(&self, events: usize) -> Span {
-        self.span(events, &self.first, self.began)
+    pub(super) fn whole(&self) -> Span {
+        self.span(&self.first, self.began)
     }
 
     /// Everything since the last call of this, unless it had ended by then.
-    pub(super) fn since_mark(&mut self, events: usize) -> Option<Span> {
+    pub(super) fn since_mark(&mut self) -> Option<Span> {
         if self.ended.is_some_and(|ended| ended < self.marked) {
             return None;
         }
-        let span = self.span(events, &self.mark, self.marked);
-        (self.mark, self.marked) = (self.last, Instant::now());
+        let span = self.span(&self.mark, self.marked);
+        self.mark.clone_from(&self.last);
+        self.marked = Instant::now();
         Some(span)
     }
 
-    fn span(&self, events: usize, from: &Reading, begin: Instant) -> Span {
+    fn span(&self, from: &[Count], begin: Instant) -> Span {
+        let since = || self.last.iter().zip(from).map(|(now, then)| now.since(*then)).collect();
         // A count that broke off is worse than none.
-        let counts = self
-            .whole
-            .then(|| (0..events).map(|event| self.last.count_since(from, event)).collect());
+        let counts = self.whole.then(since);
         let end = self.ended.unwrap_or_else(Instant::now);
         Span { counts, time: end.saturating_duration_since(begin) }
     }

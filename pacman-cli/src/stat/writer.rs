@@ -9,9 +9,10 @@ use pacman_core::report::DOUBTED;
 use pacman_core::{Event, Provenance, Topology, atomic_write};
 use pacman_events::shown::{shown_path, text_of};
 
-use super::answer::{Answer, By, Interval};
+use super::answer::{Answer, By, Interval, census};
 use super::arguments::StatArgs;
 use super::figures::{Columns, Figures, Row, by_core, seated};
+use super::grouping::by_command;
 use super::{csv, json, text};
 use crate::document;
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
@@ -36,6 +37,8 @@ pub(super) struct AnswerWriter {
     sink: Sink,
     /// CSV's heading is written.
     heading: bool,
+    /// Many processes may become a row for each command.
+    may_group: bool,
     quiet: bool,
 }
 
@@ -98,6 +101,8 @@ impl AnswerWriter {
             By::Context
         } else if args.per_core {
             By::Core
+        } else if args.per_command {
+            By::Command
         } else {
             By::Thread
         };
@@ -122,9 +127,13 @@ impl AnswerWriter {
                 .map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}"))
                 .into_iter()
                 .collect(),
+            is_grouped: false,
+            top: args.top.map(|number| number as usize),
             width: screen.and_then(|screen| screen.columns).unwrap_or(usize::MAX),
         };
-        AnswerWriter { answer, format, sink, heading: false, quiet: args.quiet }
+        // Programs get each thread, and who asks for threads.
+        let may_group = format == Format::Text && by == By::Thread && !args.per_thread;
+        AnswerWriter { answer, format, sink, heading: false, may_group, quiet: args.quiet }
     }
 
     /// Whether a line of progress is wanted and can be drawn.
@@ -218,8 +227,18 @@ impl AnswerWriter {
         }
     }
 
-    fn arranged(&self, rows: Vec<Row>) -> Vec<Row> {
+    fn arranged(&mut self, rows: Vec<Row>) -> Vec<Row> {
         let rows = seated(rows);
-        if self.answer.by == By::Core { by_core(&rows) } else { rows }
+        if self.may_group && census(&rows).1 > MANY {
+            (self.answer.by, self.answer.is_grouped) = (By::Command, true);
+        }
+        match self.answer.by {
+            By::Core => by_core(&rows),
+            By::Command => by_command(&rows),
+            By::Thread | By::Context | By::Run => rows,
+        }
     }
 }
+
+/// Processes that have a row for each thread in text.
+const MANY: usize = 8;

@@ -19,10 +19,14 @@ mod run_exports;
 mod run_kills;
 mod run_mpi;
 mod run_openmp;
+mod run_overhead;
 mod run_page;
+mod run_phases;
 mod run_ranks;
 mod run_refusals;
+mod run_remembered;
 mod run_report;
+mod run_short_regions;
 mod run_signals;
 mod run_stays;
 mod run_training;
@@ -36,6 +40,7 @@ mod standard_output;
 mod stat;
 mod stat_process;
 mod stat_refusals;
+mod stat_rotation;
 mod stat_signals;
 mod stat_totals;
 mod validate;
@@ -47,6 +52,8 @@ use std::process::{Command, Output};
 fn pacman_pmu(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
     command.args(arguments).env("PACMAN_OMP_LIBRARY", library());
+    // No run knows of another's, and the user's own memory stays as it is.
+    command.env("PACMAN_OMP_MEMORY", "");
     command
 }
 

@@ -97,3 +97,48 @@ fn places_on_the_die_are_shown_or_refused() {
     let unknown = facts["tiles"].is_null() && facts["cha"].is_null();
     assert_eq!(answer.status.code(), Some(i32::from(unknown)), "{facts}");
 }
+
+#[test]
+fn metrics_and_budget_read_what_stat_and_run_write() {
+    let scratch = super::scratch::Scratch::new();
+    let (stat, report) = (scratch.path("stat.json"), scratch.path("run.json"));
+    let (stat, report) = (stat.to_str().expect("UTF-8"), report.to_str().expect("UTF-8"));
+    let events = ["-e", "CYCLES,INSTRUCTIONS"];
+    let machine = ["--machine", "haswell"];
+    let counted =
+        run(&[&machine[..], &["stat", "--json", "-o", stat], &events, &["--", "true"]].concat());
+    assert!(counted.status.success(), "{counted:?}");
+    let ipc = run(&["metrics", "ipc", "--json", "--counts", stat]);
+    let document = |path: &str| -> serde_json::Value {
+        serde_json::from_str(&std::fs::read_to_string(path).expect("a report")).expect("JSON")
+    };
+    let value = |output: &std::process::Output| -> f64 {
+        let list: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        list[0]["value"].as_f64().unwrap_or_else(|| panic!("{output:?}"))
+    };
+    let counts = &document(stat)["total"]["counts"];
+    let expected = counts[1].as_f64().expect("a count") / counts[0].as_f64().expect("a count");
+    assert!((value(&ipc) - expected).abs() < 1e-9, "{ipc:?} and {counts}");
+    let budget = run(&["budget", "--cpu", "niagara1", "--clock", "1e9", stat]);
+    let line = "\"INSTRUCTIONS\" is not an event with a cost on ";
+    assert!(text(&budget.stderr).contains(line), "{budget:?}");
+
+    let source = include_str!("../faults/regions.c");
+    let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], source) else { return };
+    let mut command = pacman_pmu(&[&machine[..], &["run", "-o", report], &events].concat());
+    let output = command.arg("--").arg(program).env("OMP_NUM_THREADS", "2").output();
+    assert!(output.as_ref().is_ok_and(|output| output.status.success()), "{output:?}");
+    let regions = &document(report)["processes"][0]["regions"];
+    for region in regions.as_array().expect("regions") {
+        let name = region["name"].as_str().expect("a name");
+        let ipc = run(&["metrics", "ipc", "--json", "--counts", report, "--phase", name]);
+        let counts = &region["figures"]["counts"];
+        let count = |event: &str| counts[event].as_f64().expect("a count");
+        let expected = count("INSTRUCTIONS") / count("CYCLES");
+        assert!((value(&ipc) - expected).abs() < 1e-9, "{ipc:?} and {counts}");
+    }
+    let lost = run(&["metrics", "ipc", "--counts", report, "--phase", "none"]);
+    assert_eq!(lost.status.code(), Some(2), "{lost:?}");
+    let train = run(&["train", report, "-o", "/dev/null"]);
+    assert!(text(&train.stderr).contains("pacman-pmu run --record DATA.csv"), "{train:?}");
+}

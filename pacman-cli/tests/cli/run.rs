@@ -109,6 +109,10 @@ fn bad_input_gets_one_line_and_nothing_runs() {
             &["run", "--adapt", "--objective", "speed", "--", "echo", "ran"],
             "invalid value 'speed' for '--objective <WHAT>': objective must be one of time, energy, edp, ed2p, got \"speed\"",
         ),
+        (
+            &["run", "--adapt", "--max-loss", "5", "--", "echo", "ran"],
+            "invalid value '5' for '--max-loss <PART>': a loss must be from 0% to 100%, got \"5\"",
+        ),
     ] {
         let answer = without_library(arguments).output().expect("it runs");
         assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""), "{arguments:?}");

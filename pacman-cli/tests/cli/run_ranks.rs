@@ -19,7 +19,7 @@ const SOURCE: &str = r#"
 int main(void) {
   const char *rank = getenv("PMI_RANK");
   int number = rank ? atoi(rank) : 0;
-  for (int i = 0; i <= 10 * number * number; i++) {
+  for (int i = 0; i <= 10 * number * number * number * number; i++) {
 #pragma omp parallel num_threads(2)
     for (volatile int turn = 0; turn < 1000000; turn++)
       ;
@@ -66,7 +66,7 @@ fn the_rank_that_ends_last_writes_one_report_on_all() {
     assert_eq!(numbers(&report["processes"], "rank"), [0, 1, 2]);
     assert_eq!(numbers(&report["ranks"]["processes"], "rank"), [0, 1, 2]);
     let regions = &report["ranks"]["regions"];
-    assert_eq!(numbers(regions, "executions"), [1 + 11 + 41]);
+    assert_eq!(numbers(regions, "executions"), [1 + 11 + 161]);
     assert_eq!(numbers(regions, "processes"), [3]);
     assert_eq!(numbers(regions, "slowest"), [2]);
     assert!(!scratch.path("all.json.ranks").exists(), "the directory is gone");

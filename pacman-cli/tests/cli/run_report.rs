@@ -105,7 +105,7 @@ fn impossible_counts_are_named_and_in_no_sum() {
         let has_reason = report.contains(if form == "csv" { why } else { note });
         assert!(has_reason, "{form}: {report}");
         let sums = match form {
-            "csv" => ",100,,3000000,6000000,",
+            "csv" => ",100,,,,,3000000,6000000,",
             "json" => "\"CYCLES\": 3000000,",
             _ => ">=3,000,000",
         };
@@ -130,7 +130,7 @@ fn csv_has_a_row_for_each_thread() {
     assert_eq!(lines.len(), 4);
     assert!(lines[0].starts_with("pid,parent,program,host,rank,region,name,"), "{}", lines[0]);
     // The unit of LLC_MISSES depends on the processor, which may not have it.
-    let events = ",counted,implausible,CYCLES [cycles],INSTRUCTIONS [instructions],LLC_MISSES [";
+    let events = ",implausible,phase_kind,phase_s,phase_unended,CYCLES [cycles],INSTRUCTIONS [instructions],LLC_MISSES [";
     assert!(lines[0].contains(events), "{}", lines[0]);
     let columns = lines[0].split(',').count();
     assert!(
@@ -138,7 +138,12 @@ fn csv_has_a_row_for_each_thread() {
             .iter()
             .all(|line| line.split(',').count() == columns + usize::from(line.contains('"')))
     );
-    assert!(lines[1].ends_with(",100,,3000000,6000000,"), "what is absent is empty: {}", lines[1]);
+    let states = "useful CYCLES [cycles],useful INSTRUCTIONS [instructions],useful LLC_MISSES [";
+    assert!(lines[0].contains(states), "{}", lines[0]);
+    // The third event, and the counts of useful time and of waits.
+    let empty = ",".repeat(7);
+    let counts = format!(",100,,,,,3000000,6000000{empty}");
+    assert!(lines[1].ends_with(&counts), "what is absent is empty: {}", lines[1]);
     assert!(lines[3].contains("\"lab::Grid<int>::inner, line 7\",a.cpp,7,"), "{}", lines[3]);
 }
 

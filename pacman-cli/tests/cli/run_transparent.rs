@@ -181,7 +181,8 @@ fn the_environment_differs_by_what_loads_the_library_and_what_it_is_asked() {
     };
     let alone = variables(None);
     for (options, more) in [
-        (&[][..], &[][..]),
+        (&[][..], &["PACMAN_OMP_OVERHEAD"][..]),
+        (&["--overhead", "100"], &[]),
         (&["-e", "task-clock"], &["PACMAN_OMP_EVENTS"]),
         (&["--adapt"], &["PACMAN_OMP_ADAPT"]),
         (
@@ -193,7 +194,8 @@ fn the_environment_differs_by_what_loads_the_library_and_what_it_is_asked() {
         assert_eq!(alone.difference(&under).next(), None, "{options:?}: nothing is taken away");
         let added = under.difference(&alone).filter_map(|line| line.split('=').next());
         let added: BTreeSet<&str> = added.collect();
-        let always = ["LD_PRELOAD", "OMP_TOOL_LIBRARIES", "PACMAN_OMP_SEGMENT"];
+        let always =
+            ["LD_PRELOAD", "OMP_TOOL_LIBRARIES", "KOKKOS_TOOLS_LIBS", "PACMAN_OMP_SEGMENT"];
         let expected: BTreeSet<&str> = always.iter().chain(more).copied().collect();
         assert_eq!(added, expected, "{options:?}");
     }

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::{pacman_pmu, run};
 
-struct Schema {
+pub(super) struct Schema {
     schemas: Schemas,
     index: SchemaIndex,
 }
 
 impl Schema {
-    fn of(format: &str) -> Schema {
+    pub(super) fn of(format: &str) -> Schema {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas");
         let file = folder.join(format!("{format}.schema.json"));
         let text =
@@ -32,7 +32,7 @@ impl Schema {
 
     /// The document fits; without any one of its members that must be there, or with another one, it
     /// does not.
-    fn holds(&self, what: &str, document: &Value) {
+    pub(super) fn holds(&self, what: &str, document: &Value) {
         assert_eq!(self.fault(document), None, "{what}");
         let mut first = document;
         if let Some(list) = document.as_array() {
@@ -153,6 +153,20 @@ fn counts_of_a_command() {
                 "--json",
                 "-e",
                 "CYCLES,INSTRUCTIONS",
+                "-o",
+                "/dev/stdout",
+                "--",
+                "true",
+            ],
+            &[
+                "--machine",
+                "skylake",
+                "stat",
+                "--json",
+                "-r",
+                "2",
+                "-e",
+                "BRANCHES,BRANCH_MISSES,LOADS,L1D_MISSES,L2_MISSES",
                 "-o",
                 "/dev/stdout",
                 "--",

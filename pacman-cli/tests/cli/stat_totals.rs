@@ -102,3 +102,35 @@ fn a_run_that_fails_is_told_and_its_status_is_passed_on() {
         assert!(said.lines().any(|line| line.trim_start().starts_with(label)), "{said}");
     }
 }
+
+#[test]
+fn many_processes_are_a_row_for_each_command_and_the_most_come_first() {
+    let script = "for one in 1 2 3 4 5 6 7 8 9; do env true; done; :";
+    let stat = |options: &[&str]| {
+        let arguments =
+            [&["stat", "-e", "page-faults"], options, &["--", "sh", "-c", script]].concat();
+        let answer = run(&arguments);
+        assert_eq!(answer.status.code(), Some(0), "{answer:?}");
+        text(&answer.stderr).to_owned()
+    };
+    let words = |table: &str, command: &str| -> Vec<Vec<String>> {
+        let rows = table.lines().map(|line| line.split_whitespace().map(str::to_owned).collect());
+        rows.filter(|row: &Vec<String>| row.iter().any(|word| word == command)).collect()
+    };
+    let grouped = stat(&[]);
+    assert!(grouped.contains("10 threads, 10 processes"), "{grouped}");
+    let row = &words(&grouped, "true")[..];
+    assert!(row.len() == 1 && row[0][..3] == ["9", "9", "true"], "{grouped}");
+    assert!(grouped.contains("--per-thread has a row for each thread"), "{grouped}");
+    let first = stat(&["--per-command", "--top", "1"]);
+    assert_eq!(words(&first, "true").len(), 1, "{first}");
+    let heading = |row: &Vec<String>| row[0] == "sh";
+    assert!(words(&first, "sh").iter().all(heading), "{first}");
+    assert!(first.contains("the 1 of 2 rows with the most page-faults"), "{first}");
+    let each = stat(&["--per-thread"]);
+    assert_eq!(words(&each, "true").len(), 9, "{each}");
+    let total = |table: &str| words(table, "total")[0][1].replace(',', "").parse::<u64>();
+    let (whole, shown) = (total(&first).expect("a sum"), &words(&first, "true")[0][3]);
+    let shown: u64 = shown.replace(',', "").parse().expect("a count");
+    assert!(whole > shown, "the total is of all: {first}");
+}

@@ -106,6 +106,7 @@ impl Place {
         command.args(arguments).arg("--").args(&self.program);
         command
             .env("PACMAN_OMP_LIBRARY", beside_test("libpacman_omp.so"))
+            .env("PACMAN_OMP_MEMORY", path("memory"))
             .env("TMPDIR", self.folder.path());
         command.env("OMP_WAIT_POLICY", "passive").current_dir(self.folder.path());
         let file = |path: &Path| File::create(path).expect("a file for output");

@@ -1,6 +1,7 @@
 //! Installations by `install.sh`: programs build against them, the command runs, uninstalling removes
 //! every file.
 
+mod debian;
 mod programs;
 mod tree;
 

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use pacman_suite::command::finish;
+use tempfile::TempDir;
 
 /// The folder that the workspace lies in.
 pub(crate) fn root() -> &'static Path {
@@ -19,8 +20,8 @@ pub(crate) fn installer() -> Command {
     command
 }
 
-/// Installs below `folder` what cargo has built for this test.
-pub(crate) fn install(folder: &Path, arguments: &[&str]) {
+/// A folder of links to what cargo has built for this test.
+pub(crate) fn built() -> TempDir {
     let built = tempfile::tempdir().expect("a folder");
     let test = std::env::current_exe().expect("a test has a path");
     let programs = [env!("CARGO_BIN_EXE_pacman-pmu"), env!("CARGO_BIN_EXE_pacman-pages")];
@@ -31,6 +32,12 @@ pub(crate) fn install(folder: &Path, arguments: &[&str]) {
         assert!(file.exists(), "cargo builds {} with this test", file.display());
         symlink(&file, built.path().join(name)).expect("a link");
     }
+    built
+}
+
+/// Installs below `folder` what cargo has built for this test.
+pub(crate) fn install(folder: &Path, arguments: &[&str]) {
+    let built = built();
     let mut installer = installer();
     installer.env("DESTDIR", folder).arg("--from").arg(built.path()).args(arguments);
     finish(&mut installer);

@@ -12,6 +12,7 @@ use super::scratch::Scratch;
 use super::{alone, pacman_pmu, text};
 
 const SOURCE: &str = include_str!("known.c");
+const TAIL: &str = include_str!("tail.c");
 const FORTRAN: &str = include_str!("known.f90");
 
 /// A region's name and a thread: the seconds that it waited inside of the region, and those outside
@@ -171,6 +172,27 @@ fn each_state_is_what_the_program_measured_itself() {
         let flags = ["-g", "-O1", "-fopenmp"];
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
         check_sites(&best_of(&program, &scratch, &[0, 1]).process, compiler);
+    }
+}
+
+/// With optimisation the last call of a body is a jump, whose return address is the library's.
+#[test]
+fn a_wait_that_ends_a_body_has_the_place_of_the_body() {
+    let _alone = alone();
+    for compiler in ["gcc", "clang"] {
+        let scratch = Scratch::new();
+        let flags = ["-g", "-O2", "-fopenmp"];
+        let Some(program) = scratch.compile(compiler, &flags, TAIL) else { continue };
+        let run = run(&program, &scratch);
+        let sites = run.process["sites"].as_array().expect("a list");
+        for (cause, region) in [("barrier", 0), ("taskwait", 1)] {
+            let site = sites.iter().find(|site| site["cause"] == cause);
+            let site = site.unwrap_or_else(|| panic!("{compiler}: no {cause} in {sites:#?}"));
+            let heads = TAIL.lines().zip(1..).filter(|(line, _)| line.contains("omp parallel"));
+            let head: u64 = heads.map(|(_, number)| number).nth(region).expect("it is there");
+            let line = site["line"].as_u64().unwrap_or_else(|| panic!("{compiler}: {site:#}"));
+            assert!((head..head + 9).contains(&line), "{compiler}: {site:#}");
+        }
     }
 }
 

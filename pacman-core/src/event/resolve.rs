@@ -23,7 +23,7 @@ impl Event {
     ///
     /// # Errors
     /// `UnknownEvent` with the nearest names; `OtherModel` for an event of other processors;
-    /// `InvalidInput` for a name that breaks the grammar; `Unsupported` for an event that the
+    /// `InvalidInput` for a name that breaks the grammar or lacks its unit mask; `Unsupported` for an event that the
     /// model cannot count, or that needs something missing.
     pub fn on(cpu: CpuModel, text: &str) -> Result<Event> {
         let text = text.trim();
@@ -109,7 +109,7 @@ pub(super) fn resolve(
     let resolver = Resolver::new(cpu).with_pmus(pmus);
     let resolved = resolver.resolve(&asked).map_err(|refusal| refused(&refusal))?;
     let terms = terms(&resolved, core_type)?;
-    let shown = generic.map(|g| g.0).or(resolved.preset().map(Preset::name));
+    let shown = generic.map(|g| g.0).or(resolved.preset().map(Preset::name)).or(resolved.alias());
     let name = match shown {
         Some(shown) => [shown, suffix(&terms)].concat(),
         None => resolved.name(),
@@ -140,6 +140,8 @@ pub(crate) fn empty() -> Error {
 fn refused(refusal: &ResolveError) -> Refusal {
     let kind = match refusal.kind() {
         ResolveErrorKind::Grammar => ErrorKind::InvalidInput,
+        // The names with a unit mask stand in the error: the name is incomplete, on every machine.
+        ResolveErrorKind::Needs if !refusal.nearest().is_empty() => ErrorKind::InvalidInput,
         ResolveErrorKind::OtherModel => ErrorKind::OtherModel,
         ResolveErrorKind::Unknown => ErrorKind::UnknownEvent,
         _ => ErrorKind::Unsupported,
@@ -303,6 +305,12 @@ mod tests {
                 "cannot count \"INSTRUCTION\": no event INSTRUCTION on skl; nearest: INSTRUCTIONS",
             ),
             ("page-fault", ErrorKind::UnknownEvent, "nearest: page-faults"),
+            (
+                "MEM_TRANS_RETIRED",
+                ErrorKind::InvalidInput,
+                "needs a unit mask out of LOAD_LATENCY_GT",
+            ),
+            ("PAPI_CSR_FAL", ErrorKind::Unsupported, "the processor has no store-conditional"),
             (
                 "xqzzyx",
                 ErrorKind::UnknownEvent,

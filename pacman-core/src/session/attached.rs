@@ -25,7 +25,8 @@ use super::uncounted::Uncounted;
 /// It stays on its thread (it is not `Send`), because RDPMC reads the counters of the thread
 /// that executes it. A signal handler may begin and end phases of its own. If the handler has
 /// interrupted a begin or end of its thread, its own call fails with `Reentered` and changes
-/// nothing. A handler must call no other method.
+/// nothing. A handler must call no other method. The first end of a phase on a thread allocates
+/// unless the phase is one of the session's first 16: it should not be in a handler.
 ///
 /// ```compile_fail,E0277
 /// fn elsewhere(thread: pacman_core::Attached) {
@@ -70,8 +71,7 @@ impl Attached {
     /// Begins a phase: reads the counters and the clock.
     ///
     /// Phases nest and may be entered again. With hardware events and RDPMC this
-    /// makes no system call; it never locks, and allocates only when phases nest
-    /// deeper than ever before on this thread. In a session with rotating sets, the begin of an
+    /// makes no system call; it never locks or allocates. In a session with rotating sets, the begin of an
     /// outermost phase puts the phase's next set on the counters.
     ///
     /// # Errors
@@ -220,6 +220,12 @@ impl Attached {
     /// As for [`sample`](Self::sample).
     pub fn publish(&self) -> Result<()> {
         self.owner().publish(&self.record)
+    }
+
+    /// Whether the thread attached before this process was forked, so that the counters are the
+    /// parent's.
+    pub fn is_inherited(&self) -> bool {
+        self.record.is_gone()
     }
 
     /// The number the session gave this thread.

@@ -69,7 +69,7 @@ impl PreparedSession {
         };
         let obstacle = match self.sharing {
             Sharing::Pinned => registers::obstacle(topology, &self.platform),
-            Sharing::Multiplexed => Some((
+            Sharing::Multiplexed | Sharing::Rotating => Some((
                 ErrorKind::Unsupported,
                 "only that driver shares counters with others; count without".to_owned(),
             )),

@@ -46,6 +46,8 @@ pub(crate) struct Shared {
     sets: Arc<Sets>,
     clock: Clock,
     since: u64,
+    /// The process that it belongs to, in a line of forks.
+    generation: u32,
     placement: Option<Placed>,
     topology: OnceLock<Topology>,
     platform: PlatformRef,
@@ -125,6 +127,7 @@ impl Shared {
     }
 
     pub(super) fn new(parts: Parts) -> Shared {
+        perf::install_atfork();
         Shared {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             name: parts.name,
@@ -133,6 +136,7 @@ impl Shared {
             asked: parts.asked,
             sets: Arc::new(parts.sets),
             since: parts.clock.now(),
+            generation: perf::generation(),
             clock: parts.clock,
             placement: parts.placement,
             topology: parts.topology.map_or_else(OnceLock::new, OnceLock::from),
@@ -230,6 +234,16 @@ impl Shared {
             return Err(Error::new(
                 ErrorKind::Closed,
                 format!("cannot attach to session {:?}: it was closed", self.name),
+            ));
+        }
+        if self.generation != perf::generation() {
+            return Err(Error::new(
+                ErrorKind::Forked,
+                format!(
+                    "cannot attach to session {:?} in this process: it belongs to the parent that \
+                     forked; open a session in the child",
+                    self.name
+                ),
             ));
         }
         Ok(())

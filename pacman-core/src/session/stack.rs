@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::cells::Execution;
+use super::frames::Frames;
 use super::log::Log;
 use super::meter::Meter;
 use super::open::{DEEPEST, Open};
@@ -12,25 +13,11 @@ use crate::backend::Reading;
 use crate::error::{Error, ErrorKind, Result};
 use crate::primitive::made;
 
-/// Phases that may be open at once before the stack grows.
-const DEPTH: usize = 16;
-
 /// Open phases, the innermost last. [`Open`] holds their number.
 pub(super) struct Stack {
-    frames: Vec<Frame>,
+    frames: Frames,
     now: Reading,
 }
-
-/// An open phase. The reading comes first, so that its address is also the frame's. This saves each
-/// begin a register.
-#[derive(Clone)]
-#[repr(C)]
-struct Frame {
-    reading: Reading,
-    ticks: u64,
-}
-
-const UNUSED: Frame = Frame { reading: Reading::EMPTY, ticks: 0 };
 
 /// The records that receive an execution of `W` columns.
 pub(super) struct Sinks<'a, const W: usize> {
@@ -43,15 +30,15 @@ pub(super) struct Sinks<'a, const W: usize> {
 }
 
 impl Stack {
-    pub(super) fn new() -> Stack {
-        Stack { frames: vec![UNUSED; DEPTH], now: Reading::EMPTY }
+    pub(super) fn new() -> Result<Stack> {
+        Ok(Stack { frames: Frames::new()?, now: Reading::EMPTY })
     }
 
     // A signal handler that interrupts `begin` or `end` may find a depth without a frame. Both
     // check for that anyway. With `PLAIN` the meter must be plain; its kind is not checked.
 
-    /// Begins a phase. Does nothing and returns `None` if the stack has no frame for it;
-    /// [`grow`](Self::grow) makes one.
+    /// Begins a phase. Does nothing and returns `None` if the stack has no frame for it: too many are
+    /// open.
     #[inline(always)]
     pub(super) fn begin<const W: usize, const PLAIN: bool>(
         &mut self,
@@ -61,7 +48,7 @@ impl Stack {
         open: &Open,
     ) -> Option<Result<()>> {
         let depth = open.depth();
-        let frame = self.frames.get_mut(depth)?;
+        let frame = self.frames.at(depth)?;
         open.enter();
         // SAFETY: there is a frame of that depth, and there are never more than DEEPEST.
         unsafe { open.at(depth) }.store(phase, Ordering::Relaxed);
@@ -92,7 +79,7 @@ impl Stack {
         // If no phase is open, the index wraps to one that no stack has. Without `made` the
         // compiler keeps both the index and the depth, which needs one register more.
         let depth = made(sinks.open.depth().wrapping_sub(1) as u64) as usize;
-        let begun = self.frames.get(depth)?;
+        let begun = self.frames.at(depth)?;
         // SAFETY: as in `begin`.
         if unsafe { sinks.open.at(depth) }.load(Ordering::Relaxed) != phase {
             return None;
@@ -131,16 +118,6 @@ impl Stack {
         Some(Ok(()))
     }
 
-    /// Makes room for deeper phases, after a begin that found none.
-    #[cold]
-    pub(super) fn grow(&mut self) -> Result<()> {
-        if self.frames.len() == DEEPEST {
-            return Err(too_deep());
-        }
-        self.frames.resize(self.frames.len() * 2, UNUSED);
-        Ok(())
-    }
-
     /// Explains why `end` did not find its phase. The caller knows the names and completes the
     /// line.
     #[cold]
@@ -175,8 +152,9 @@ fn columns<const W: usize>(reading: &Reading) -> &[u64; W] {
     reading.counts.first_chunk().expect("W is at most MAX_EVENTS")
 }
 
+/// Why a begin found no frame.
 #[cold]
-fn too_deep() -> Error {
+pub(super) fn too_deep() -> Error {
     Error::new(
         ErrorKind::PhaseOrder,
         format!(

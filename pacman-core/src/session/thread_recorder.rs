@@ -8,7 +8,7 @@ use super::rotation::{ByPlace, Epoch, RotatingStats, SetScheduler, SetStats, Set
 use super::rows::{Rows, RowsOf};
 use super::sample::Sample;
 use super::slot::Slot;
-use super::stack::{Sinks, Stack};
+use super::stack::{Sinks, Stack, too_deep};
 use super::thread::{Counted, ThreadRecord};
 use crate::backend::{Caps, Counters, EventSums, MAX_EVENTS, Reading, Target};
 use crate::clock::Clock;
@@ -34,17 +34,14 @@ pub(super) struct ThreadRecorder {
 impl ThreadRecorder {
     /// Opens the counters of `target`.
     pub(super) fn open(sets: &Arc<Sets>, target: Target, clock: Clock) -> Result<ThreadRecorder> {
+        let stack = Stack::new()?;
         let (counters, set_scheduler): (Box<dyn Counters>, _) = if sets.len() == 1 {
             (sets.backend(0).open(target)?, None)
         } else {
             let set_scheduler = Box::new(SetScheduler::open(sets, target, clock)?);
             (Box::new(ByPlace { caps: set_scheduler.caps() }), Some(set_scheduler))
         };
-        Ok(ThreadRecorder {
-            meter: Meter::new(counters, clock),
-            stack: Stack::new(),
-            set_scheduler,
-        })
+        Ok(ThreadRecorder { meter: Meter::new(counters, clock), stack, set_scheduler })
     }
 
     /// Checks that the current counters belonged to the thread all the time.
@@ -233,17 +230,12 @@ fn begin(
     set_stats: &SetStats,
     open: &Open,
 ) -> Result<()> {
-    loop {
-        let slot = &set_stats.slot;
-        let begun = match &set_stats.rows {
-            Rows::Four(_) => stack.begin::<4, false>(phase, meter, slot, open),
-            Rows::Eight(_) => stack.begin::<8, false>(phase, meter, slot, open),
-            Rows::Sixteen(_) => stack.begin::<16, false>(phase, meter, slot, open),
-            Rows::TwentyFour(_) => stack.begin::<MAX_EVENTS, false>(phase, meter, slot, open),
-        };
-        match begun {
-            Some(begun) => return begun,
-            None => stack.grow()?,
-        }
-    }
+    let slot = &set_stats.slot;
+    let begun = match &set_stats.rows {
+        Rows::Four(_) => stack.begin::<4, false>(phase, meter, slot, open),
+        Rows::Eight(_) => stack.begin::<8, false>(phase, meter, slot, open),
+        Rows::Sixteen(_) => stack.begin::<16, false>(phase, meter, slot, open),
+        Rows::TwentyFour(_) => stack.begin::<MAX_EVENTS, false>(phase, meter, slot, open),
+    };
+    begun.unwrap_or_else(|| Err(too_deep()))
 }

@@ -22,12 +22,15 @@ const TURNS: usize = 7;
 const OBSERVED: f64 = 60.0;
 /// What counting by two `read(2)` may add, in units of two bare reads.
 const COUNTED: f64 = 2.1;
+/// Nanoseconds that a timed wait may take beside its own time and two readings of the clock.
+const WAIT: f64 = 30.0;
 /// Nanoseconds that adaptation may add to observation once it has decided.
 const ADAPTED: f64 = 100.0;
 
 const EVENTS: (&str, &str) =
     ("PACMAN_OMP_EVENTS", "task-clock,page-faults,context-switches,cpu-migrations");
 const ADAPT: (&str, &str) = ("PACMAN_OMP_ADAPT", "time");
+const WAITS: (&str, &str) = ("PACMAN_OMP_WAITS", "1");
 
 /// Nanoseconds: the shortest round of all turns, and the median turn's median round.
 #[derive(Clone, Copy)]
@@ -59,7 +62,7 @@ fn print() -> io::Result<()> {
     let scratch = Scratch::new("bench-regions")?;
     println!("ns a region: shortest and median round, of {TURNS} runs each by turns");
     println!(
-        "{:<8} {:>7} {:<6} {:<9} {:>9} {:>9} {:>9}",
+        "{:<8} {:>7} {:<6} {:<10} {:>9} {:>9} {:>9}",
         "runtime", "threads", "region", "as", "shortest", "median", "more"
     );
     for compiler in &COMPILERS {
@@ -109,7 +112,7 @@ fn print_team(
     let row = |region: &str, kind: &str, taken: Taken, more: &str| {
         let (runtime, Taken { shortest, median }) = (compiler.runtime, taken);
         println!(
-            "{runtime:<8} {threads:>7} {region:<6} {kind:<9} {shortest:>9.1} {median:>9.1} {more}"
+            "{runtime:<8} {threads:>7} {region:<6} {kind:<10} {shortest:>9.1} {median:>9.1} {more}"
         );
     };
     let more = |taken: Taken, than: Taken| (taken.shortest - than.shortest) / threads as f64;
@@ -147,6 +150,16 @@ fn print_team(
     row("loop", "bare", bare, "");
     let beyond = more(observed, bare);
     row("loop", "observed", observed, &said(beyond, "ns a thread", OBSERVED));
+
+    // Threads take their locks at the same time, so a wait costs no thread more than another.
+    let wait = |options| Way { rounds: ["20000", "50"], ..way("wait", options) };
+    let clock = Way { threads: 1, ..way("clock", None) };
+    let all = by_turns(scratch, program, [wait(None), wait(Some(&[WAITS])), clock])?;
+    let [bare, waits, clock] = all.map(Taken::of);
+    row("lock", "bare", bare, "");
+    row("-", "two clocks", clock, "");
+    let beyond = waits.shortest - bare.shortest - clock.shortest;
+    row("lock", "waits", waits, &said(beyond, "ns beyond two clocks", WAIT));
     Ok(())
 }
 

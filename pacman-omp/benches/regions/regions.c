@@ -1,9 +1,11 @@
 /* What a region takes, in nanoseconds: the shortest and the median of several rounds.
  *
- * usage: regions empty|loop|reads [regions in a round] [rounds]
+ * usage: regions empty|loop|wait|reads|clock [regions in a round] [rounds]
  *   empty   regions with nothing in them
  *   loop    regions with a static loop of an iteration for each thread, which may be adapted
- *   reads   no regions: two bare reads of a group of four software events */
+ *   wait    one region, in which each thread takes and releases its own lock N times
+ *   reads   no regions: two bare reads of a group of four software events
+ *   clock   no regions: two readings of the time stamp counter */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
 #include <omp.h>
@@ -30,6 +32,27 @@ static void loop(long regions) {
     for (long region = 0; region < regions; region++) {
 #pragma omp parallel for schedule(static)
         for (int i = 0; i < threads; i++) __asm__ volatile("" ::: "memory");
+    }
+}
+
+static void wait(long waits) {
+#pragma omp parallel
+    {
+        omp_lock_t lock;
+        omp_init_lock(&lock);
+        for (long i = 0; i < waits; i++) {
+            omp_set_lock(&lock);
+            omp_unset_lock(&lock);
+        }
+        omp_destroy_lock(&lock);
+    }
+}
+
+static void clock_twice(long pairs) {
+    for (long pair = 0; pair < 2 * pairs; pair++) {
+        /* Used, so that no reading overlaps the next one. */
+        uint64_t ticks = __builtin_ia32_rdtsc();
+        __asm__ volatile("" : : "r"(ticks) : "memory");
     }
 }
 
@@ -75,7 +98,9 @@ int main(int count, char **arguments) {
     void (*run)(long) = 0;
     if (count > 1 && !strcmp(arguments[1], "empty")) run = empty;
     if (count > 1 && !strcmp(arguments[1], "loop")) run = loop;
+    if (count > 1 && !strcmp(arguments[1], "wait")) run = wait;
     if (count > 1 && !strcmp(arguments[1], "reads")) run = reads;
+    if (count > 1 && !strcmp(arguments[1], "clock")) run = clock_twice;
     if (!run || in_round < 1 || rounds < 1 || rounds > MOST) return 2;
     if (run == reads && !open_group()) {
         perror("perf_event_open");

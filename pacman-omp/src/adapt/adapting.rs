@@ -3,10 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use pacman_adapt::predict::Predictor;
-use pacman_adapt::{Objective, Rapl};
+use pacman_adapt::{Objective, Rapl, RegretLimits};
 use pacman_core::{Topology, energy};
 
 use super::guards::Lifted;
+use super::memory::Memory;
 use super::model;
 use super::team_affinity::TeamAffinity;
 use crate::first_region;
@@ -34,6 +35,8 @@ pub(super) struct Adapting {
     pub(super) objective: Objective,
     pub(super) rapl: Option<Rapl>,
     pub(super) predictor: Option<Arc<dyn Predictor>>,
+    /// What earlier runs measured, if the user has it kept.
+    pub(super) memory: Option<Memory>,
     /// Bind members: SMT siblings would otherwise share a core while another core is empty.
     pub(super) places: bool,
     /// All contexts, if members must be spread: oversubscribed threads would otherwise go on sharing.
@@ -82,6 +85,13 @@ impl Adapting {
         Some(affinity)
     }
 
+    /// Whether a spinning thread takes something from a working one, where teams have `default` threads.
+    pub(super) fn spinning_matters(&self, default: u32) -> bool {
+        self.topology.contexts_per_core() > 1
+            || default > self.contexts
+            || self.objective.needs_energy()
+    }
+
     /// A team of `size` has ended.
     pub(super) fn ended(&self, worker: &Worker, affinity: Option<&TeamAffinity>, size: u32) {
         // A thread that works alone leaves the others where they are.
@@ -92,6 +102,12 @@ impl Adapting {
             affinity.end();
         }
     }
+}
+
+/// The limits of what adaptation may cost: the user's, or the usual ones.
+pub(crate) fn loss_limits() -> RegretLimits {
+    let given = process::options().max_loss;
+    given.map_or_else(RegretLimits::default, |most| RegretLimits::within(most.part()))
 }
 
 /// Whether the runtime prints the affinity of every team that differs from the one before.
@@ -129,6 +145,7 @@ fn prepare() -> Option<Adapting> {
     let apart = (free && !siblings).then(|| topology.allowed().iter().collect());
     let model = process::options().model.as_deref();
     let predictor = model.and_then(|path| model::load(path, &topology, &objective));
+    let memory = Memory::read(&topology);
     let lifted = Lifted::of(&process::options().lifted);
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
     let long = (BREAK_EVEN / seconds_per_tick) as u64;
@@ -142,6 +159,7 @@ fn prepare() -> Option<Adapting> {
         objective,
         rapl,
         predictor,
+        memory,
         places: free && siblings,
         apart,
     })

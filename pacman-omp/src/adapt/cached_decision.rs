@@ -8,6 +8,8 @@
 //!
 //! While a region is held, its controller only counts and watches for drift. Sixteen executions
 //! reported together tell it as much as single ones. A longer execution is reported at once.
+//!
+//! The members of a [group](super::group) add their executions to the sums of their thread instead.
 
 use std::cell::Cell;
 
@@ -33,6 +35,8 @@ pub(crate) struct CachedDecision {
     /// Low bits that their times are noted without, so that 16 bits hold `high`.
     shift: Cell<u8>,
     ticks: [Cell<u16>; BATCH - 1],
+    /// For a member of a group: the ticks of a usual execution with the program's own team; 0 if unknown.
+    usual: Cell<u32>,
 }
 
 /// Executions that are reported together.
@@ -47,15 +51,32 @@ pub(super) struct DecisionKind {
     pub(super) default: u32,
     /// The number of threads for the real entry; 0 leaves it to the runtime.
     pub(super) threads: u32,
-    /// The region is left alone: no controller chooses for it, or learns from it.
-    pub(super) alone: bool,
+    pub(super) by: DecidedBy,
     /// The runtime ends threads and starts others where teams change their size.
     pub(super) pooled: bool,
     /// The team has more threads than there are contexts.
     pub(super) oversubscribes: bool,
 }
 
+/// The controller that decides how a region runs, if there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum DecidedBy {
+    /// Nothing: the region is left alone.
+    Nothing,
+    /// The controller of the region.
+    #[default]
+    Controller,
+    /// The controller of the group that the region belongs to.
+    Group,
+}
+
 impl DecisionKind {
+    /// Whether members must not share a context, so that a team before it with more threads than there
+    /// are contexts matters.
+    pub(super) fn needs_contexts(self) -> bool {
+        !(self.by == DecidedBy::Nothing || self.oversubscribes || self.threads == 1)
+    }
+
     /// The size of the team.
     pub(super) fn size(self) -> u32 {
         if self.threads > 0 { self.threads } else { self.default }
@@ -73,6 +94,7 @@ impl Default for CachedDecision {
             count: Cell::default(),
             shift: Cell::default(),
             ticks: [const { Cell::new(0) }; BATCH - 1],
+            usual: Cell::default(),
         }
     }
 }
@@ -93,13 +115,12 @@ impl CachedDecision {
         is_plain: impl FnOnce() -> bool,
         oversubscribed: &Cell<bool>,
     ) -> bool {
-        let DecisionKind { alone, oversubscribes, .. } = self.kind.get();
         self.valid_in.get() == process::config_epoch()
             && self.entry.get() == Some(entry)
             && threads == 0
             && is_plain()
             // Members that share a context must be spread before a team that fits the machine.
-            && (alone || oversubscribes || !oversubscribed.get())
+            && !(oversubscribed.get() && self.kind.get().needs_contexts())
     }
 
     /// The number of threads for the real entry; 0 leaves it to the runtime.
@@ -122,7 +143,14 @@ impl CachedDecision {
         let as_ever = size == kind.size()
             && ticks <= u64::from(self.high.get())
             && !(kind.pooled && pool.changes_to(size))
-            && (kind.alone || self.note(ticks));
+            && match kind.by {
+                DecidedBy::Nothing => true,
+                DecidedBy::Controller => self.note(ticks),
+                DecidedBy::Group => match self.usual.get() {
+                    0 => self.note(ticks),
+                    usual => pool.group_sums.add(ticks, usual),
+                },
+            };
         if as_ever && size > 1 {
             oversubscribed.set(kind.oversubscribes);
         }
@@ -155,12 +183,31 @@ impl CachedDecision {
 
     /// How the region is held, if the choice of `generation` still holds it.
     pub(super) fn held_in(&self, generation: u32) -> Option<DecisionKind> {
-        self.kind().filter(|kind| !kind.alone && self.generation.get() == generation)
+        self.decided_by(DecidedBy::Controller, generation)
+    }
+
+    /// How a member runs, if the choice of its group's `generation` still holds.
+    pub(super) fn grouped_in(&self, generation: u32) -> Option<DecisionKind> {
+        self.decided_by(DecidedBy::Group, generation)
+    }
+
+    fn decided_by(&self, by: DecidedBy, generation: u32) -> Option<DecisionKind> {
+        self.kind().filter(|kind| kind.by == by && self.generation.get() == generation)
+    }
+
+    /// Whether a group decides how the region runs.
+    pub(super) fn is_grouped(&self) -> bool {
+        self.kind().is_some_and(|kind| kind.by == DecidedBy::Group)
+    }
+
+    /// Sets the ticks of a usual execution with the program's own team.
+    pub(super) fn set_usual(&self, ticks: u32) {
+        self.usual.set(ticks);
     }
 
     /// Whether the region is left alone.
     pub(super) fn is_left_alone(&self) -> bool {
-        self.kind().is_some_and(|kind| kind.alone)
+        self.kind().is_some_and(|kind| kind.by == DecidedBy::Nothing)
     }
 
     /// Sets how the region runs, by the choice of `generation`. Executions longer than `high` ticks
@@ -198,8 +245,13 @@ impl CachedDecision {
 mod tests {
     use super::*;
 
-    const HELD: DecisionKind =
-        DecisionKind { default: 4, threads: 2, alone: false, pooled: false, oversubscribes: false };
+    const HELD: DecisionKind = DecisionKind {
+        default: 4,
+        threads: 2,
+        by: DecidedBy::Controller,
+        pooled: false,
+        oversubscribes: false,
+    };
     const ENTRY: Function = Function::GOMP_parallel;
 
     /// The state of a thread that starts teams.
@@ -247,7 +299,10 @@ mod tests {
         thread.oversubscribed.set(true);
         assert!(!thread.may_run(&cached), "members that share a context must be spread");
         assert!(thread.may_run(&held(DecisionKind { oversubscribes: true, ..HELD })));
-        assert!(thread.may_run(&held(DecisionKind { alone: true, ..HELD })), "it spreads nobody");
+        assert!(
+            thread.may_run(&held(DecisionKind { by: DecidedBy::Nothing, ..HELD })),
+            "it spreads nobody"
+        );
         thread.oversubscribed.set(false);
 
         cached.hold(HELD, 1, 200);
@@ -296,7 +351,7 @@ mod tests {
         assert_eq!(drained(&cached), [100]);
         let pooled = held(DecisionKind { pooled: true, ..HELD });
         assert!(!thread.ended(&pooled, 2, 50), "the team before had another size");
-        let alone = held(DecisionKind { alone: true, ..HELD });
+        let alone = held(DecisionKind { by: DecidedBy::Nothing, ..HELD });
         assert!((0..20).all(|_| thread.ended(&alone, 2, 50)) && drained(&alone).is_empty());
     }
 
@@ -314,6 +369,27 @@ mod tests {
             let now = thread.oversubscribed.get();
             assert_eq!(now, oversubscribes, "a team of one leaves the others where they are");
         }
+    }
+
+    #[test]
+    fn members_of_a_group_add_to_its_sums_once_their_usual_time_is_known() {
+        let thread = Thread::default();
+        let sums = &thread.pool.group_sums;
+        sums.set_due(100);
+        let member = held(DecisionKind { by: DecidedBy::Group, ..HELD });
+        assert!((0..15).all(|_| thread.ended(&member, 2, 9)) && !thread.ended(&member, 2, 9));
+        assert_eq!((drained(&member).len(), sums.add_and_take(0, 0)), (15, None));
+        member.set_usual(30);
+        assert!((0..3).all(|_| thread.ended(&member, 2, 20)));
+        assert!(!thread.ended(&member, 2, 20), "the fourth is usually the 120th tick");
+        assert!(!thread.ended(&member, 4, 1), "it did not get the chosen threads");
+        assert_eq!(
+            sums.add_and_take(20, 30),
+            Some((80, 120)),
+            "what is reported was not in the sums"
+        );
+        assert_eq!(sums.add_and_take(1, 99), None, "they begin anew");
+        assert_eq!((member.held_in(1), member.grouped_in(1).is_some()), (None, true));
     }
 
     #[test]

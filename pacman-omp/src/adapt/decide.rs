@@ -1,14 +1,15 @@
 //! Decisions before a team starts.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use pacman_adapt::State;
+use pacman_adapt::predict::Configuration;
 use pacman_core::Placement;
 
 use super::adapting;
 use super::cached_decision::{CachedDecision, NEVER};
 use super::choice::Choice;
+use super::group::{self, GroupDecision};
 use super::guards;
 use super::phase::Phase;
 use super::thread_binding::{self, has_bound};
@@ -96,7 +97,20 @@ fn decide_in<'w>(
     let alone = known.filter(|cached| cached.is_left_alone());
     let plain = threads == 0 && worker.is_plain();
     let by_itself = || plain && alone.is_some() && gets_one_thread(worker, region);
-    if adapted.short.load(Ordering::Relaxed) || by_itself() {
+    if adapted.is_short() || by_itself() {
+        let grouped = adapting::prepared()
+            .filter(|_| plain && adapted.is_short())
+            .filter(|adapting| !guards::forbid(adapting.lifted, region, worker, entry, threads))
+            .and_then(|adapting| group::decide(adapting, region, worker));
+        match grouped {
+            Some(GroupDecision::Cached) => {
+                let cached = worker.rows.own_cached_decision(region.number);
+                cached.validate(epoch, entry);
+                return Decision::Cached(cached);
+            }
+            Some(GroupDecision::Once { .. }) => return Decision::Choose,
+            None => {}
+        }
         // A question before this region must not count for the next one.
         guards::take(region, worker);
         if let Some(cached) = alone.filter(|_| plain) {
@@ -108,7 +122,7 @@ fn decide_in<'w>(
     let held = known.and_then(|cached| Some((cached, cached.held_in(adapted.generation())?)));
     let Some((cached, kind)) = held else { return Decision::Choose };
     let stays = worker.depth() == 0
-        && (kind.oversubscribes || !worker.oversubscribed.get())
+        && !(worker.oversubscribed.get() && kind.needs_contexts())
         && worksharing::leaves_alone(region)
         && worker.pool.usual(region.runtime) == Some(kind.default);
     if !stays {
@@ -131,8 +145,22 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     let Some(adapting) = adapting::get_or_prepare() else { return as_it_is() };
     let adapted = &region.adapted;
     let forbidden = guards::forbid(adapting.lifted, region, worker, entry, threads);
-    if forbidden || !adapted.has_run_before() || adapted.short.load(Ordering::Relaxed) {
+    if forbidden || !adapted.has_run_before() {
         return as_it_is();
+    }
+    if adapted.is_short() {
+        return match group::decide(adapting, region, worker).filter(|_| threads == 0) {
+            Some(GroupDecision::Once { threads, default }) => {
+                let size = if threads > 0 { threads } else { default };
+                Choice {
+                    threads,
+                    affinity: adapting.affinity(worker, size, default, true),
+                    on: Configuration::new(size).ok(),
+                    ..as_it_is()
+                }
+            }
+            _ => as_it_is(),
+        };
     }
     let default = match worker.depth() {
         0 => worker.pool.usual(region.runtime),

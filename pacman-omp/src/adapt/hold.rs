@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pacman_adapt::{Candidates, Controller, Rules};
 use pacman_regions::RuntimeFamily;
 
-use super::adapting::{Adapting, BREAK_EVEN};
-use super::cached_decision::{BATCH, CachedDecision, DecisionKind};
+use super::adapting::{self, Adapting, BREAK_EVEN};
+use super::cached_decision::{BATCH, CachedDecision, DecidedBy, DecisionKind};
 use super::model;
 use super::phase::Phase;
 use super::restart_cost::thread_cost;
@@ -17,6 +17,20 @@ use crate::worker::Worker;
 /// Seconds that a new thread waits for a context on which others spin: a time slice. Traces of
 /// decisions on two contexts had 2 to 4 ms for the first team of four after one of two.
 const SLICE: f64 = 3e-3;
+
+/// Seconds below which an execution of `region` is too short to be decided alone.
+pub(super) fn break_even(region: &Region, default: u32) -> f64 {
+    match region.runtime.family {
+        // A team of more than one thread ends the surplus threads.
+        RuntimeFamily::Libgomp if default > 2 => BREAK_EVEN.max(thread_cost().total()),
+        _ => BREAK_EVEN,
+    }
+}
+
+/// Seconds that the first team of `default` threads under libgomp costs after one of fewer, at least two.
+pub(super) fn switch_back_cost(adapting: &Adapting, default: u32) -> f64 {
+    thread_cost().total() + if default > adapting.contexts { SLICE } else { 0.0 }
+}
 
 impl Phase {
     /// The phase of `region` with teams of `default` threads; `None` if there is no choice.
@@ -44,15 +58,16 @@ impl Phase {
             }
         }
         rules.cost_exponent = adapting.objective.cost_exponent();
-        rules.break_even = BREAK_EVEN;
+        rules.bound = adapting::loss_limits();
+        rules.break_even = break_even(region, default);
         if region.runtime.family == RuntimeFamily::Libgomp && default > 2 {
-            // A team of more than one thread ends the surplus threads.
-            rules.break_even = BREAK_EVEN.max(thread_cost().total());
-            let waits = if default > adapting.contexts { SLICE } else { 0.0 };
-            rules.switch_back_cost = thread_cost().total() + waits;
+            rules.switch_back_cost = switch_back_cost(adapting, default);
         }
         let degree = rules.cost_exponent;
-        let controller = Controller::new(candidates, rules);
+        let memory = adapting.memory.as_ref();
+        let earlier = memory.map(|memory| memory.evidence(region, default, places));
+        let mut controller = Controller::new(candidates, rules);
+        controller.recall(earlier.unwrap_or_default());
         Some(Phase::new(default, places, degree, controller))
     }
 
@@ -95,7 +110,7 @@ impl Phase {
         let kind = DecisionKind {
             default,
             threads: if on.threads() < default { on.threads() } else { 0 },
-            alone: false,
+            by: DecidedBy::Controller,
             pooled: region.runtime.family == RuntimeFamily::Libgomp,
             oversubscribes: on.threads() > adapting.contexts,
         };

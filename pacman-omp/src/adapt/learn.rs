@@ -1,17 +1,19 @@
 //! Learning from executions that have ended.
 
 use std::ptr;
-use std::sync::atomic::Ordering;
 
 use pacman_adapt::{Execution, State};
 use pacman_regions::RuntimeFamily;
 
 use super::adapting::{self, Adapting};
-use super::cached_decision::{CachedDecision, DecisionKind};
+use super::cached_decision::{CachedDecision, DecidedBy, DecisionKind};
 use super::choice::Choice;
 use super::decide::gets_one_thread;
-use super::outcome::record_if_due;
+use super::group;
+use super::hold::break_even;
+use super::outcome::{record_group, record_if_due};
 use super::pool::Change;
+use super::restart_cost::charge_alone;
 use crate::floating;
 use crate::process;
 use crate::region::Region;
@@ -29,25 +31,24 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
             let change = worker.pool.team_of(region, size, false);
             let seconds = change.seconds(ticks as f64 * adapting.seconds_per_tick);
             if let Change::Wider(_, cause) = change {
-                let mut phase = cause.adapted.phase.try_lock();
-                if let Some(Some(phase)) = phase.as_deref_mut() {
-                    phase.charge(seconds + change.ending(), !ptr::eq(cause, region));
-                }
+                charge(cause, seconds + change.ending(), !ptr::eq(cause, region));
             }
         });
     }
-    let short = region.adapted.short.load(Ordering::Relaxed);
-    if short && ticks > adapting.long {
+    let short_below = region.adapted.short_below();
+    let short = short_below > 0;
+    if short && ticks > short_below {
         // The controller sees the next executions, until the region is found to be short again.
-        region.adapted.short.store(false, Ordering::Relaxed);
+        region.adapted.set_short_below(0);
         return process::advance_config_epoch();
     }
     let stays = short || (size == 1 && gets_one_thread(worker, region));
     if stays && worker.depth() == 0 {
         let pooled = region.runtime.family == RuntimeFamily::Libgomp;
         let oversubscribes = size > adapting.contexts;
-        let kind = DecisionKind { default: size, threads: 0, alone: true, pooled, oversubscribes };
-        let high = if short { adapting.long } else { u64::from(u32::MAX) - 1 };
+        let by = DecidedBy::Nothing;
+        let kind = DecisionKind { default: size, threads: 0, by, pooled, oversubscribes };
+        let high = if short { short_below } else { u64::from(u32::MAX) - 1 };
         worker.rows.own_cached_decision(region.number).hold(
             kind,
             region.adapted.generation(),
@@ -70,6 +71,9 @@ pub(crate) fn finished_cached(
     if cached.is_left_alone() {
         return finished_alone(region, worker, size, ticks);
     }
+    if cached.is_grouped() {
+        return floating::isolated(|| finished_in_group(region, worker, None, (size, ticks)));
+    }
     let choice = Choice::of_the_program(cached.threads());
     floating::isolated(|| finished(region, worker, &choice, size, ticks, 0));
 }
@@ -85,10 +89,41 @@ pub(crate) fn finished(
     ticks: u64,
     busy: u64,
 ) {
+    if let Some(on) = choice.on.filter(|_| region.adapted.is_short()) {
+        if let Some(affinity) = choice.affinity.as_deref() {
+            affinity.end();
+        }
+        return finished_in_group(region, worker, Some(on.threads()), (size, ticks));
+    }
     let Some(adapting) = adapting::prepared() else { return };
     adapting.ended(worker, choice.affinity.as_deref(), size);
     learn(adapting, region, worker, choice, (size, ticks, busy));
     record_if_due(adapting, region, ticks);
+}
+
+/// An execution that a group decided took `ticks` with a team of `size`. `once` has the number of threads
+/// if it was chosen for this execution alone.
+fn finished_in_group(
+    region: &'static Region,
+    worker: &Worker,
+    once: Option<u32>,
+    (size, ticks): (u32, u64),
+) {
+    let Some(adapting) = adapting::prepared() else { return };
+    adapting.ended(worker, None, size);
+    let change = group::finished(adapting, region, worker, once, (size, ticks));
+    check_wait_policy(adapting, worker, region, change.leaves_spinning);
+    if change.has_settled {
+        return record_group();
+    }
+    record_if_due(adapting, region, ticks);
+}
+
+/// Charges `seconds` that a smaller team of `cause` cost elsewhere: `recurring` in another region.
+fn charge(cause: &Region, seconds: f64, recurring: bool) {
+    if !group::charge(cause, seconds, recurring) {
+        charge_alone(cause, seconds, recurring);
+    }
 }
 
 fn learn(
@@ -131,8 +166,8 @@ fn learn(
         let besides = seconds - own + change.ending();
         if ptr::eq(cause, region) {
             phase.charge(besides, false);
-        } else if let Some(Some(cause)) = cause.adapted.phase.try_lock().as_deref_mut() {
-            cause.charge(besides, !phase.is_new());
+        } else {
+            charge(cause, besides, !phase.is_new());
         }
     }
     let mut execution = Execution::seconds(own);
@@ -150,14 +185,14 @@ fn learn(
     }
     phase.enter(&adapting.objective, on, &execution);
     match phase.controller.state() {
-        State::LeftAlone if ticks <= adapting.long && adapting.most == u32::MAX => {
-            region.adapted.short.store(true, Ordering::Relaxed);
+        State::LeftAlone if adapting.most == u32::MAX => {
+            let below = break_even(region, phase.default) / adapting.seconds_per_tick;
+            if ticks <= below as u64 {
+                region.adapted.set_short_below(below as u64);
+            }
         }
         state => {
-            // Elsewhere a spinning thread takes nothing from a working one.
-            let matters = adapting.topology.contexts_per_core() > 1
-                || phase.default > adapting.contexts
-                || adapting.objective.needs_energy();
+            let matters = adapting.spinning_matters(phase.default);
             let reduced = reduced && matters && state == State::Holding;
             check_wait_policy(adapting, worker, region, reduced);
         }
@@ -167,7 +202,12 @@ fn learn(
 
 /// Checks whether the workers of the calling thread should wait otherwise.
 #[inline]
-fn check_wait_policy(adapting: &Adapting, worker: &Worker, region: &Region, reduced: bool) {
+pub(super) fn check_wait_policy(
+    adapting: &Adapting,
+    worker: &Worker,
+    region: &Region,
+    reduced: bool,
+) {
     let widths = || {
         let usual = worker.pool.usual_size();
         (worker.rows.widths(usual), usual)

@@ -2,7 +2,8 @@
 //!
 //! [`decide()`] and [`choose`] run before a team starts, [`finished`] after it has ended. Between the
 //! two a [`Controller`](pacman_adapt::Controller) for each region decides. Most executions need
-//! neither: a [`CachedDecision`] lets them run as the one before. The [`guards`] keep a region as it
+//! neither: a [`CachedDecision`] lets them run as the one before. Regions too short to decide alone are
+//! decided as a [`group`]. The [`guards`] keep a region as it
 //! is where the program could notice a smaller team. [`restart_cost`] charges a region for the costs
 //! that its smaller teams cause in other regions.
 //!
@@ -13,11 +14,14 @@ mod adapting;
 mod cached_decision;
 mod choice;
 mod decide;
+mod group;
 mod guard_state;
 mod guards;
 mod hold;
 mod learn;
 mod mask;
+mod member;
+mod memory;
 mod model;
 mod outcome;
 mod phase;
@@ -29,11 +33,13 @@ mod team_affinity;
 mod thread_binding;
 mod wait_policy;
 
+pub(crate) use adapting::loss_limits;
 pub(crate) use cached_decision::CachedDecision;
 pub(crate) use choice::Choice;
 pub(crate) use decide::{Decision, choose, decide, decide_each};
 pub(crate) use learn::{finished, finished_alone, finished_cached};
-pub(crate) use outcome::{enter_region, record_outcome};
+pub(crate) use member::leave as leave_group;
+pub(crate) use outcome::{enter_labelled, enter_region, record_outcome};
 pub(crate) use places::mask_matters;
 pub(crate) use pool::Pool;
 pub(crate) use state::Adapted;

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use pacman_regions::{Adaptation, Guarded, Objective};
 
 use super::adapting::{self, Adapting};
+use super::group;
 use super::state::OutcomeRecord;
 use crate::arena;
 use crate::floating;
@@ -55,7 +56,14 @@ pub(crate) fn enter_region(
     runtime: &'static Runtime,
     source: Option<String>,
 ) -> Option<&'static Region> {
-    region::enter(body, entry, runtime, source).inspect(|region| record_outcome(region))
+    region::enter(body, entry, runtime, source, 0).inspect(|region| record_outcome(region))
+}
+
+/// As [`enter_region`], for the region that stands for `base` within kernels of that label.
+#[cold]
+pub(crate) fn enter_labelled(base: &Region, label: u32) -> Option<&'static Region> {
+    let region = region::enter(base.body, base.entry, base.runtime, base.source.clone(), label);
+    region.inspect(|region| record_outcome(region))
 }
 
 /// Writes the record of `region`.
@@ -74,12 +82,24 @@ pub(crate) fn record_outcome(region: &Region) {
     });
 }
 
+/// Writes the records of all regions that are decided as a group.
+#[cold]
+pub(super) fn record_group() {
+    let all = isolated(region::all);
+    let members = all.iter().filter(|region| region.adapted.member.is_of_any());
+    members.for_each(|region| record_outcome(region));
+    isolated(|| drop(all));
+}
+
 /// The facts of the record. `threads` is 0 for a region that runs with the program's own teams.
 fn outcome(region: &Region) -> Option<Adaptation> {
     if !process::is_adapted() {
         return None;
     }
     let guards = region.adapted.guards.acted();
+    if let Some(grouped) = group::adaptation(region) {
+        return Some(Adaptation { guards, ..grouped });
+    }
     // A thread may be in a decision while the process ends; its phase is then left out.
     let mut phase = region.adapted.phase.try_lock();
     let mut phase = phase.as_mut().and_then(|phase| phase.as_mut());
@@ -123,5 +143,8 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         gained: time.then(|| 0.0 - phase.controller.account().lost()),
         guards,
         loops: worksharing::recorded(region),
+        remembered: adapting::prepared()
+            .and_then(|adapting| adapting.memory.as_ref())
+            .and_then(|memory| memory.remembered(region, phase)),
     })
 }

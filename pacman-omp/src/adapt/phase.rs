@@ -1,7 +1,10 @@
 //! A region with teams of one default size, and the controller that chooses among smaller ones.
 
 use pacman_adapt::predict::Configuration;
-use pacman_adapt::{Controller, Execution, Objective, RegretLimits, State};
+use pacman_adapt::{Controller, Execution, Objective, State};
+
+/// Executions during which a search may change the size of teams often.
+const NEW: u64 = 50;
 
 #[derive(Debug)]
 pub(super) struct Phase {
@@ -44,8 +47,7 @@ impl Phase {
     /// Whether the search has just begun, so that the region may soon change its size again.
     pub(super) fn is_new(&self) -> bool {
         let is_searched = matches!(self.controller.state(), State::Sampling | State::Verifying);
-        is_searched
-            && self.controller.account().executions() < RegretLimits::default().after_executions
+        is_searched && self.controller.account().executions() < NEW
     }
 
     /// The region's own part of the `seconds` of an execution at `on`, and whether the execution is

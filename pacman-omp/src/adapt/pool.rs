@@ -18,6 +18,51 @@ pub(crate) struct Pool {
     /// The runtime that answered last, [`process::changes`] at that time, and its default team size.
     usual: Cell<Option<(&'static Runtime, u32, u32)>>,
     reduced_by: Cell<Option<&'static Region>>,
+    /// The executions of short regions that are decided together.
+    pub(super) group_sums: GroupSums,
+}
+
+/// Sums over the executions of a [group](super::group) since its latest report.
+#[derive(Debug, Default)]
+pub(super) struct GroupSums {
+    ticks: Cell<u64>,
+    /// The ticks that these executions usually take with the program's own teams.
+    usual: Cell<u64>,
+    /// The usual ticks at which the sums are reported.
+    due: Cell<u64>,
+}
+
+impl GroupSums {
+    /// Adds an execution. False if the sums are due: the caller then reports the execution with them.
+    #[inline(always)]
+    pub(super) fn add(&self, ticks: u64, usual: u32) -> bool {
+        let sum = self.usual.get() + u64::from(usual);
+        let fits = sum < self.due.get();
+        if fits {
+            self.usual.set(sum);
+            self.ticks.set(self.ticks.get() + ticks);
+        }
+        fits
+    }
+
+    /// Adds an execution that is reported. Answers the ticks and the usual ticks if they are due; both sums
+    /// begin anew then.
+    pub(super) fn add_and_take(&self, ticks: u64, usual: u32) -> Option<(u64, u64)> {
+        let sums = (self.ticks.get() + ticks, self.usual.get() + u64::from(usual));
+        let is_due = sums.1 >= self.due.get();
+        let kept = if is_due { (0, 0) } else { sums };
+        self.ticks.set(kept.0);
+        self.usual.set(kept.1);
+        is_due.then_some(sums)
+    }
+
+    /// The sums are due after so many usual ticks. If that was another number, the sums begin anew.
+    pub(super) fn set_due(&self, due: u64) {
+        if self.due.replace(due) != due {
+            self.ticks.set(0);
+            self.usual.set(0);
+        }
+    }
 }
 
 impl Pool {

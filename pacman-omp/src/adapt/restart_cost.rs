@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::pool::Change;
 use crate::once::once;
+use crate::region::Region;
 use crate::worker::Worker;
 
 impl Change {
@@ -32,6 +33,14 @@ impl Change {
             Change::Wider(created, _) => f64::from(created) * thread_cost().end,
             _ => 0.0,
         }
+    }
+}
+
+/// Charges `seconds` that a smaller team of `cause`, which is decided alone, cost elsewhere: `recurring` in
+/// another region.
+pub(super) fn charge_alone(cause: &Region, seconds: f64, recurring: bool) {
+    if let Some(Some(phase)) = cause.adapted.phase.try_lock().as_deref_mut() {
+        phase.charge(seconds, recurring);
     }
 }
 

@@ -6,6 +6,7 @@ use pacman_regions::arena::Slot;
 use try_lock::TryLock;
 
 use super::guard_state::Guards;
+use super::member::Member;
 use super::phase::Phase;
 use crate::process;
 
@@ -15,8 +16,10 @@ pub(crate) struct Adapted {
     pub(super) guards: Guards,
     /// The region has run once with the program's own team, so that the guards know its body.
     looked: AtomicBool,
-    /// Adaptation leaves the region alone because it is short.
-    pub(super) short: AtomicBool,
+    /// See [`Adapted::short_below`].
+    short_below: AtomicU64,
+    /// Its membership in the group of short regions.
+    pub(super) member: Member,
     /// See [`Adapted::generation`].
     generation: AtomicU32,
     pub(super) phase: TryLock<Option<Phase>>,
@@ -46,6 +49,23 @@ impl Adapted {
             self.looked.store(true, Ordering::Relaxed);
         }
         before
+    }
+
+    /// Whether the region is too short to be decided alone.
+    #[inline]
+    pub(super) fn is_short(&self) -> bool {
+        self.short_below() > 0
+    }
+
+    /// The ticks of a longer execution, which ends that the region counts as short; 0 if it does not.
+    #[inline]
+    pub(super) fn short_below(&self) -> u64 {
+        self.short_below.load(Ordering::Relaxed)
+    }
+
+    /// Sets them.
+    pub(super) fn set_short_below(&self, ticks: u64) {
+        self.short_below.store(ticks, Ordering::Relaxed);
     }
 
     /// Counts the changes of the choice at which the controller holds the region.

@@ -3,6 +3,7 @@
 //! Signatures are those of GCC's `libgomp_g.h`, unchanged since GCC 9. `num_threads` is 0 if the program
 //! leaves it to the runtime, and 1 if an `if` clause is false.
 
+use std::cell::Cell;
 use std::ffi::{c_long, c_uint, c_void};
 
 use crate::counting::Counting;
@@ -36,6 +37,14 @@ macro_rules! starts_a_team {
                     let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
                         std::mem::transmute(real);
                     real(gomp_body(mode), data_of(team), threads $(, $argument)*);
+                }
+            }, |runtime| {
+                let Some(real) = runtime.real(Function::$name) else { return };
+                // SAFETY: as above.
+                unsafe {
+                    let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
+                        std::mem::transmute(real);
+                    real(body, data, threads $(, $argument)*);
                 }
             });
             if !ran {
@@ -94,21 +103,27 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
 ) -> c_uint {
     let name = Function::GOMP_parallel_reductions;
     let call = || Call::gomp(name, body as *const c_void, data, threads);
-    let mut size = 1;
-    let ran = team::run(body as *const c_void, call, |team, threads, mode| {
-        let Some(real) = team.real(name) else { return };
+    let size = Cell::new(1);
+    let start = |real: Option<*mut c_void>, body: Body, data: *mut c_void, threads: c_uint| {
+        let Some(real) = real else { return };
         // SAFETY: the runtime's function of that name. A team begins with the first word of data.
         unsafe {
             let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint, c_uint) -> c_uint =
                 std::mem::transmute(real);
-            size = real(gomp_body(mode), data_of(team), threads, flags);
+            size.set(real(body, data, threads, flags));
         }
-    });
+    };
+    let ran = team::run(
+        body as *const c_void,
+        call,
+        |team, threads, mode| start(team.real(name), gomp_body(mode), data_of(team), threads),
+        |runtime| start(runtime.real(name), body, data, threads),
+    );
     if !ran {
         // SAFETY: as the runtime does with one thread.
         unsafe { body(data) };
     }
-    size
+    size.get()
 }
 
 /// The body that every member of a libgomp team runs.
@@ -119,6 +134,7 @@ fn gomp_body(mode: TeamMode) -> Body {
         TeamMode::Observed => gomp_watched::<{ mode::OBSERVED }>,
         TeamMode::Adapted => gomp_watched::<{ mode::ADAPTED }>,
         TeamMode::Waits => gomp_watched::<{ mode::WAITS }>,
+        TeamMode::Sampled => gomp_watched::<{ mode::SAMPLED }>,
     }
 }
 

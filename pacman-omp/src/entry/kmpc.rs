@@ -13,6 +13,7 @@ use std::ptr;
 use super::prologue::prologue_undone;
 use crate::counting::Counting;
 use crate::function::Function;
+use crate::runtime::Runtime;
 use crate::team::{self, Call, Team, TeamMode, mode};
 use crate::worker::Worker;
 
@@ -133,14 +134,16 @@ unsafe extern "C-unwind" fn fork_call(
         return unsafe { pass_on(place, *first as *const Team) };
     }
     let count = count.max(0) as usize;
-    let mut few = MaybeUninit::<[usize; FEW]>::uninit();
+    let mut few = MaybeUninit::<[usize; 1 + FEW]>::uninit();
     let mut many: Vec<usize>;
-    let words: *mut usize = if count > FEW {
-        many = vec![0; count];
+    let after_body: *mut usize = if count > FEW {
+        many = vec![0; 1 + count];
         many.as_mut_ptr()
     } else {
         few.as_mut_ptr().cast()
     };
+    // SAFETY: there are at least 65 words.
+    let words = unsafe { after_body.add(1) };
     // SAFETY: the words are the caller's: three registers, which are readable even if unused, and the
     // stack arguments. There is room for all of them, and for the four that a body gets at least.
     unsafe {
@@ -154,7 +157,7 @@ unsafe extern "C-unwind" fn fork_call(
     // SAFETY: compilers pass a description, or null.
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let call = || Call { entry: name, body, data: words.cast(), words: count, threads: 0, source };
-    let ran = team::run(body, call, |team, threads, mode| {
+    let start = |team: &Team, threads: u32, mode: TeamMode| {
         let Some(real) = team.real(name) else { return };
         if threads > 0 {
             push_num_threads(team, place, threads);
@@ -164,13 +167,26 @@ unsafe extern "C-unwind" fn fork_call(
             TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>,
             TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>,
             TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>,
+            TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>,
         };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
             let real: ForkCall = std::mem::transmute(real);
             real(place, 1, body, ptr::from_ref(team));
         }
-    });
+    };
+    let bare = |runtime: &'static Runtime| {
+        let Some(real) = runtime.real(name) else { return };
+        // SAFETY: the runtime's function of that name, with the program's own arguments. It takes its
+        // first three arguments in the registers of a body's.
+        unsafe {
+            after_body.write(body as usize);
+            let (place, words) = (place.cast_mut().cast(), count + 1);
+            let count = ptr::without_provenance_mut(count);
+            pacman_omp_invoke(real, place, count, words, after_body);
+        }
+    };
+    let ran = team::run(body, call, start, bare);
     if !ran {
         let (mut gtid, mut btid) = (0, 0);
         // SAFETY: as the runtime does with one thread.
@@ -194,7 +210,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let (data, threads) = (words.as_mut_ptr().cast(), u32::from(condition == 0));
     let call = || Call { entry: name, body, data, words: count, threads, source };
-    let ran = team::run(body, call, |team, threads, _| {
+    let start = |team: &Team, threads: u32, _| {
         let Some(real) = team.real(name) else { return };
         if condition != 0 && threads > 0 {
             push_num_threads(team, place, threads);
@@ -204,7 +220,10 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
             let real: ForkCallIf = std::mem::transmute(real);
             real(place, 1, kmpc_either, condition, ptr::from_ref(team));
         }
-    });
+    };
+    // The runtime calls `__kmpc_fork_call`, which must know the call.
+    let bare = |runtime| start(&Team::unobserved(&call(), runtime), threads, TeamMode::Unobserved);
+    let ran = team::run(body, call, start, bare);
     if !ran {
         let (mut gtid, mut btid) = (0, 0);
         // SAFETY: as the runtime does with one thread.
@@ -287,7 +306,7 @@ unsafe extern "C-unwind" fn kmpc_part<const MODE: u8>(
         let (this, thread) = (&*team, *btid);
         // The words are on another line of the primary thread's stack, and needed after the clock is
         // read. A prefetch has no other effect.
-        if this.words > 0 {
+        if this.words() > 0 {
             _mm_prefetch::<_MM_HINT_T0>(this.data.cast());
         }
         let body = move || kmpc_bare(gtid, btid, team);
@@ -301,7 +320,7 @@ unsafe extern "C-unwind" fn kmpc_bare(gtid: *mut i32, btid: *mut i32, team: *con
     // SAFETY: the program's own words for its own body, with room for at least four.
     unsafe {
         let team = &*team;
-        pacman_omp_invoke(team.body, gtid, btid, team.words, team.data.cast());
+        pacman_omp_invoke(team.body, gtid, btid, team.words(), team.data.cast());
     }
 }
 
@@ -314,6 +333,7 @@ unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *c
             TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>(gtid, btid, team),
             TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>(gtid, btid, team),
             TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>(gtid, btid, team),
+            TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>(gtid, btid, team),
         }
     }
 }

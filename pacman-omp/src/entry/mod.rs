@@ -3,7 +3,8 @@
 //! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others. These are the program's
 //! questions ([`numbers`]) and other calls that matter to a decision ([`watched`]), such as the ways
 //! out of the process. Calls in which threads wait, and those that create tasks, can be timed
-//! ([`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]).
+//! ([`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]). Programs mark
+//! phases by calls of Kokkos ([`kokkos`]) and of other tools ([`markers`]).
 
 // The loader finds them; no code of this crate calls them.
 #![allow(unreachable_pub)]
@@ -11,6 +12,8 @@
 mod caller;
 mod gomp;
 mod kmpc;
+mod kokkos;
+mod markers;
 mod mpi;
 mod numbers;
 mod ompt;
@@ -22,5 +25,6 @@ mod waits;
 mod watched;
 
 pub(crate) use caller::Stack;
+pub(crate) use kokkos::settle_tool;
 pub(crate) use mpi::time_mpi;
 pub(crate) use ompt_state::OmptState;

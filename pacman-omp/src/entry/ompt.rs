@@ -236,10 +236,12 @@ unsafe extern "C" fn implicit_task(
     *task = data.0;
     let begun = worker.begin();
     let waits = process::has_waits().then(|| {
-        let key = PartKey { team: data.0 as usize, region: region.number, thread: number };
+        let (team, region) = (data.0 as usize, region.number);
+        let key = PartKey { team, region, thread: number, weight: 1 };
         let starting = region_begun.map(|region| begun.since(region));
         let open = worker.ompt.open.try_borrow().map_or(0, |open| open.len());
-        TimedPart { key, around: waits::begin_part(worker, key), starting, open }
+        let around = waits::begin_part(worker, key, begun.counters());
+        TimedPart { key, around, starting, open }
     });
     parts.push(Part { task: data.0, begun, number, region, waits });
 }

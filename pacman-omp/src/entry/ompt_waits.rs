@@ -176,11 +176,11 @@ fn begin_task(worker: &Worker) {
     push(worker, || {
         let begun = worker.now();
         if state.is_waiting(frame) {
-            return Open::Task { begun, saved: state.enter(state.part()) };
+            return Open::Task { begun, saved: state.enter_task() };
         }
         match worker.ompt.latest.get() {
             latest if state.part().is_none() && !latest.is_none() => {
-                Open::LateTask { begun, saved: state.enter(latest) }
+                Open::LateTask { begun, saved: state.enter(latest, None) }
             }
             _ => Open::PlainTask,
         }

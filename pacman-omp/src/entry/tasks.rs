@@ -270,7 +270,7 @@ struct Trailer {
     body: KmpBody,
 }
 
-const _: () = assert!(size_of::<Trailer>() == 24);
+const _: () = assert!(size_of::<Trailer>() == 32);
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __kmpc_omp_task_alloc(

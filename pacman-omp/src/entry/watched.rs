@@ -58,6 +58,8 @@ macro_rules! entries {
     (TeamSize $name:ident) => {};
     // `mpi` has these.
     (Mpi $name:ident) => {};
+    // `kokkos` and `markers` have these.
+    (Marks $name:ident) => {};
     // `tasks` has these.
     (Task $name:ident) => {};
     (SharesAsTasks GOMP_taskloop) => {};
@@ -129,7 +131,8 @@ pub(super) fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
         CallKind::Teams => return program::teams(),
         CallKind::ChangesTeams => return process::may_change_teams(),
         CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
-        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity | CallKind::Mpi => return,
+        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
+        CallKind::Mpi | CallKind::Marks => return,
     };
     if bits == Seen::QUERY {
         process::may_change_teams();

@@ -39,6 +39,8 @@ pub(crate) enum TeamMode {
     Adapted,
     /// Observed, and the waits inside are timed.
     Waits,
+    /// Observed for all executions that it stands for.
+    Sampled,
 }
 
 /// A mode with a region, as a constant of its body.
@@ -46,4 +48,5 @@ pub(crate) mod mode {
     pub(crate) const OBSERVED: u8 = 0;
     pub(crate) const ADAPTED: u8 = 1;
     pub(crate) const WAITS: u8 = 2;
+    pub(crate) const SAMPLED: u8 = 3;
 }

@@ -1,5 +1,6 @@
 //! One execution of a region: the runtime's team, with a body of ours around the program's.
 
+mod budget;
 mod call;
 mod part;
 mod run;

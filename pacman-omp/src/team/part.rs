@@ -41,17 +41,19 @@ impl Team {
             return Part { team: self, region, worker, thread }.adapted(counting, body);
         }
         let begun = self.begin(worker, counting, is_primary);
-        if MODE == mode::WAITS {
-            waits::part(worker, self.key(region, thread), begun.since(self.own.begun.get()), body);
+        if MODE == mode::WAITS || MODE == mode::SAMPLED && process::has_waits() {
+            let starting = begun.since(self.own.begun.get());
+            waits::part(worker, self.key(region, thread), starting, begun.counters(), body);
         } else {
             body();
         }
-        self.end(&begun, region, worker, thread);
+        self.end::<MODE>(&begun, region, worker, thread);
     }
 
     /// The part of number `thread`, for its waits.
     pub(super) fn key(&self, region: &Region, thread: u32) -> PartKey {
-        PartKey { team: ptr::from_ref(self).addr(), region: region.number, thread }
+        let (team, weight) = (ptr::from_ref(self).addr(), self.weight());
+        PartKey { team, region: region.number, thread, weight }
     }
 
     /// Whether `worker` is the team's primary thread.
@@ -70,10 +72,19 @@ impl Team {
 
     /// Ends a part; answers its ticks.
     #[inline(always)]
-    fn end(&self, begun: &PartStart, region: &Region, worker: &Worker, thread: u32) -> u64 {
+    fn end<const MODE: u8>(
+        &self,
+        begun: &PartStart,
+        region: &Region,
+        worker: &Worker,
+        thread: u32,
+    ) -> u64 {
         // Remaining tasks run after the body.
         let alone = begun.is_shared() && worker.seen() & Seen::TASKS == 0;
-        let ticks = worker.end(begun, region, thread);
+        let ticks = match MODE {
+            mode::SAMPLED => worker.end_weighted(begun, region, thread, self.weight()),
+            _ => worker.end(begun, region, thread),
+        };
         if alone {
             self.own.ticks.set(ticks);
         }
@@ -83,14 +94,28 @@ impl Team {
     /// The team has ended: enters the execution in the rows, and answers its ticks.
     #[inline(always)]
     pub(super) fn enter(&self, region: &Region, worker: &Worker) -> u64 {
-        let Own { depth, size, begun, ticks } = &self.own;
-        let (begun, since) = process::own(begun.get());
-        let ticks = match ticks.get() {
+        let Own { depth, size, .. } = &self.own;
+        let (since, ticks) = self.time(worker);
+        worker.rows.enter(region.number, since, ticks, size.get(), *depth > 0);
+        ticks
+    }
+
+    /// As [`enter`](Self::enter), for an execution inside no other region that stands for as many as its
+    /// weight says.
+    pub(super) fn enter_weighted(&self, region: &Region, worker: &Worker, since: u64, ticks: u64) {
+        let (size, weight) = (self.own.size.get(), self.weight());
+        worker.rows.enter_weighted(region.number, since, ticks, size, weight);
+    }
+
+    /// The ticks from the start of the process to the execution, and those of the execution.
+    #[inline(always)]
+    pub(super) fn time(&self, worker: &Worker) -> (u64, u64) {
+        let (begun, since) = process::own(self.own.begun.get());
+        let ticks = match self.own.ticks.get() {
             UNKNOWN => worker.now().saturating_sub(begun),
             ticks => ticks,
         };
-        worker.rows.enter(region.number, since, ticks, size.get(), *depth > 0);
-        ticks
+        (since, ticks)
     }
 
     /// The number of the calling thread's team in a league. No member of a league is the thread that
@@ -131,7 +156,7 @@ impl Part<'_> {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
-        let ticks = team.end(&begun, region, worker, thread);
+        let ticks = team.end::<{ mode::ADAPTED }>(&begun, region, worker, thread);
         if adapted.choice.wants_busy {
             adapted.busy.fetch_add(ticks, Ordering::Relaxed);
         }

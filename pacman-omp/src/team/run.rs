@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::budget;
 use super::call::{Call, TeamMode};
 use super::state::{AdaptedRun, Team};
 use crate::adapt::{self, Decision};
@@ -13,6 +14,7 @@ use crate::floating;
 use crate::function::Function;
 use crate::interpose;
 use crate::isolation::isolated;
+use crate::phases;
 use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
@@ -24,14 +26,21 @@ use crate::worksharing;
 /// Runs one execution of `body` for a call. False if there is no runtime at all.
 ///
 /// `start` has the real entry start a team of the given size (0 leaves it to the runtime), on the body
-/// for the given mode.
+/// for the given mode. `bare` passes the call on to a runtime as it is.
 #[inline(always)]
 pub(crate) fn run(
     body: *const c_void,
     call: impl Fn() -> Call,
     start: impl FnOnce(&Team, u32, TeamMode),
+    bare: impl FnOnce(&'static Runtime),
 ) -> bool {
-    let Some(region) = region::find(body as u64) else { return run_new(call(), start) };
+    let Some(region) = region::find(body as u64) else {
+        if let Some((worker, runtime)) = budget::counts_only(body as u64) {
+            worker.run_as_primary(|| worker.starts(|| bare(runtime)));
+            return true;
+        }
+        return run_new(call(), start);
+    };
     run_region(region, call, start);
     true
 }
@@ -39,15 +48,20 @@ pub(crate) fn run(
 /// Runs a region that is not known yet, or not observed.
 #[inline(never)]
 fn run_new(call: Call, start: impl FnOnce(&Team, u32, TeamMode)) -> bool {
-    match CallTarget::of(call.entry, call.body as u64, call.source) {
+    // With an overhead budget regions have other keys than their bodies.
+    let known = match process::is_sampled() {
+        true => region::find(region::key(call.body as u64, 0)),
+        false => None,
+    };
+    let target = known.map(CallTarget::known);
+    match target.or_else(|| CallTarget::of(call.entry, call.body as u64, call.source)) {
         None => return false,
+        Some(CallTarget { region: Some(region), .. }) if process::is_sampled() => {
+            run_sampled(region, Worker::here(), call, start);
+        }
         Some(CallTarget { region: Some(region), .. }) => run_region(region, || call, start),
         Some(CallTarget { runtime, region: None }) => {
-            start(
-                &Team::new(&call, runtime, None, 0, ptr::null()),
-                call.threads,
-                TeamMode::Unobserved,
-            );
+            start(&Team::unobserved(&call, runtime), call.threads, TeamMode::Unobserved);
         }
     }
     true
@@ -64,8 +78,8 @@ fn run_region(
     if process::only_observes() {
         return run_observed(region, worker, call(), start, |_, _| ());
     }
-    if process::has_waits() {
-        return run_with_waits(region, worker, call(), start);
+    if process::has_waits_or_kernels() {
+        return run_labelled(region, worker, call(), start);
     }
     let Call { entry, threads, .. } = call();
     let cached = match adapt::decide(region, worker, entry, threads) {
@@ -108,22 +122,77 @@ fn run_observed(
     });
 }
 
-/// Runs the region and times the waits inside.
+/// Runs the region with the label of the kernel around it, or times its waits, or both.
 #[inline(never)]
+fn run_labelled(
+    base: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    if process::only_times_waits() {
+        return run_with_waits(base, worker, call, start, false);
+    }
+    let region = if process::runs_kernels() { phases::labelled(base, worker) } else { base };
+    if process::has_waits() {
+        run_with_waits(region, worker, call, start, process::is_metered());
+    } else if process::is_adapted() {
+        let decision = adapt::decide_each(region, worker, call.entry, call.threads);
+        run_decided(region, worker, decision, call, start);
+    } else if process::is_metered() {
+        run_metered(region, worker, call, start);
+    } else {
+        run_observed(region, worker, call, start, |_, _| ());
+    }
+}
+
+/// Runs the region and times the waits inside.
+#[inline(always)]
 fn run_with_waits(
     region: &'static Region,
     worker: &Worker,
     call: Call,
     start: impl FnOnce(&Team, u32, TeamMode),
+    metered: bool,
 ) {
     if worker.depth() == 0 {
         waits::note_root(worker);
     }
     let start = |team: &Team, threads, _| start(team, threads, TeamMode::Waits);
-    match process::is_metered() {
+    match metered {
         true => run_metered(region, worker, call, start),
         false => run_observed(region, worker, call, start, |_, _| ()),
     }
+}
+
+/// Runs an execution that stands for those around it, and chooses the next one.
+fn run_sampled(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    // The members of a league are primary threads themselves.
+    let is_alone = worker.depth() == 0 && call.entry != Function::GOMP_teams_reg;
+    if !is_alone || process::runs_kernels() {
+        return run_labelled(region, worker, call, start);
+    }
+    if process::has_waits() {
+        waits::note_root(worker);
+    }
+    let called = worker.now();
+    let team = observed_team(&call, region, worker);
+    team.set_weight(worker.rows.weight(region.number));
+    worker.run_as_primary(|| {
+        team.own.begun.set(worker.now());
+        worker.starts(|| start(&team, call.threads, TeamMode::Sampled));
+        let (since, ticks) = team.time(worker);
+        // The error and the choice are computed in floating point, and the program may trap.
+        floating::isolated(|| {
+            team.enter_weighted(region, worker, since, ticks);
+            budget::choose_next(worker, region, called, ticks, team.own.size.get());
+        });
+    });
 }
 
 /// Runs the region without a cached decision.
@@ -157,25 +226,38 @@ fn run_metered(
         energy::begin(worker.address());
     }
     if process::is_adapted() {
-        match adapt::decide_each(region, worker, call.entry, call.threads) {
-            Decision::Cached(cached) => {
-                let call = Call { threads: cached.threads(), ..call };
-                run_observed(region, worker, call, start, |size, ticks| {
-                    if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
-                        adapt::finished_cached(region, worker, cached, size, ticks);
-                    }
-                });
-            }
-            Decision::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
-                adapt::finished_alone(region, worker, size, ticks);
-            }),
-            _ => run_adapted(region, worker, call, start),
-        }
+        let decision = adapt::decide_each(region, worker, call.entry, call.threads);
+        run_decided(region, worker, decision, call, start);
     } else {
         run_observed(region, worker, call, start, |_, _| ());
     }
     if is_outermost {
         energy::end(worker.address(), region.number);
+    }
+}
+
+/// Runs the region as its controller decides.
+#[inline(always)]
+fn run_decided(
+    region: &'static Region,
+    worker: &Worker,
+    decision: Decision<'_>,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    match decision {
+        Decision::Cached(cached) => {
+            let call = Call { threads: cached.threads(), ..call };
+            run_observed(region, worker, call, start, |size, ticks| {
+                if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
+                    adapt::finished_cached(region, worker, cached, size, ticks);
+                }
+            });
+        }
+        Decision::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
+            adapt::finished_alone(region, worker, size, ticks);
+        }),
+        _ => run_adapted(region, worker, call, start),
     }
 }
 
@@ -224,6 +306,10 @@ pub(super) struct CallTarget {
 }
 
 impl CallTarget {
+    pub(super) fn known(region: &'static Region) -> CallTarget {
+        CallTarget { runtime: region.runtime, region: Some(region) }
+    }
+
     /// Finds them for a region that is not known yet; `None` without a runtime.
     #[cold]
     pub(super) fn of(entry: Function, body: u64, source: *const c_char) -> Option<CallTarget> {

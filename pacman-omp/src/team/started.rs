@@ -1,7 +1,6 @@
 //! GCC's older interface: its entries return when the team has started.
 
 use std::ffi::c_void;
-use std::ptr;
 
 use super::call::{Call, TeamMode};
 use super::run::{CallTarget, observed_team};
@@ -10,6 +9,7 @@ use crate::energy;
 use crate::function::Function;
 use crate::process;
 use crate::region;
+use crate::runtime::Runtime;
 use crate::waits;
 use crate::worker::Worker;
 
@@ -18,16 +18,17 @@ pub(crate) fn begin(
     body: *const c_void,
     call: impl FnOnce() -> Call,
     start: impl FnOnce(&Team, u32, TeamMode),
+    _bare: impl FnOnce(&'static Runtime),
 ) -> bool {
-    let (call, known) = (call(), region::find(body as u64));
-    let met = known.map(|region| CallTarget { runtime: region.runtime, region: Some(region) });
+    let (call, known) = (call(), region::find(region::key(body as u64, 0)));
+    let met = known.map(CallTarget::known);
     let met = met.or_else(|| CallTarget::of(call.entry, call.body as u64, call.source));
     let Some(CallTarget { runtime, region }) = met else { return false };
     let worker = Worker::here();
     // On the heap, because the members use it after this call.
     let team = Box::new(match region {
         Some(region) => observed_team(&call, region, worker),
-        None => Team::new(&call, runtime, None, 0, ptr::null()),
+        None => Team::unobserved(&call, runtime),
     });
     // The clause is for this region, which is not adapted.
     worker.take_pushed();
@@ -40,7 +41,8 @@ pub(crate) fn begin(
     team.own.size.set(team.runtime.ask_or(Function::omp_get_num_threads, 1));
     let part = worker.begin();
     let timed = region.filter(|_| process::has_waits());
-    let around = timed.map(|region| waits::begin_part(worker, team.key(region, 0)));
+    let around =
+        timed.map(|region| waits::begin_part(worker, team.key(region, 0), part.counters()));
     worker.started.borrow_mut().push(Started { team, part, around });
     true
 }

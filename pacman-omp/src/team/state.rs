@@ -27,7 +27,9 @@ pub(crate) struct Team {
     pub(crate) body: *const c_void,
     /// The argument of the body: its data, or the first of `words` words for LLVM's bodies.
     pub(crate) data: *mut c_void,
-    pub(crate) words: usize,
+    /// In the upper half the executions that this one stands for, less one. Without a budget no
+    /// instruction sets it.
+    words: Cell<u64>,
     /// The address of the primary thread's worker; null in leagues, where each team has a primary.
     pub(super) primary: *const (),
     /// Null unless the team is adapted.
@@ -98,8 +100,30 @@ impl Team {
         let Call { body, data, words, .. } = *call;
         let adapted = Cell::new(ptr::null());
         let (size, begun, ticks) = (Cell::new(1), Cell::new(0), Cell::new(UNKNOWN));
-        let own = Own { depth, size, begun, ticks };
+        let (words, own) = (Cell::new(words as u64), Own { depth, size, begun, ticks });
         Team { first, runtime, region, body, data, words, primary, adapted, own }
+    }
+
+    /// The team of a call that is not observed.
+    pub(crate) fn unobserved(call: &Call, runtime: &'static Runtime) -> Team {
+        Team::new(call, runtime, None, 0, ptr::null())
+    }
+
+    /// The number of words for LLVM's body.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> usize {
+        self.words.get() as u32 as usize
+    }
+
+    /// The executions that this one stands for; see [`Sampler`](crate::sampling::Sampler).
+    #[inline(always)]
+    pub(super) fn weight(&self) -> u32 {
+        (self.words.get() >> 32) as u32 + 1
+    }
+
+    /// Sets the weight of a new team.
+    pub(super) fn set_weight(&self, weight: u32) {
+        self.words.set(self.words.get() | u64::from(weight - 1) << 32);
     }
 
     /// How the library runs the team.
@@ -107,6 +131,7 @@ impl Team {
         match self.region {
             None => TeamMode::Unobserved,
             Some(_) if !self.adapted.get().is_null() => TeamMode::Adapted,
+            Some(_) if process::is_sampled() => TeamMode::Sampled,
             Some(_) if process::has_waits() => TeamMode::Waits,
             Some(_) => TeamMode::Observed,
         }

@@ -5,6 +5,7 @@
 //! [`part`] brackets a thread's part in a region. The state of a thread is in [`WaitState`], the
 //! constructs of the process in [`sites`]. The [README](README.md) has the rules.
 
+mod counts;
 pub(crate) mod numbers;
 pub(crate) mod sites;
 mod state;

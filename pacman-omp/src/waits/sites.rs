@@ -7,8 +7,10 @@ use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
 use crate::function::Function;
+use crate::interpose;
 use crate::module::Module;
 use crate::recording;
+use crate::region;
 
 /// The numbers of constructs, by return address and cause.
 pub(crate) static SITES: Lock<BTreeMap<(u64, Cause), u32>> = Lock::new(BTreeMap::new());
@@ -23,10 +25,19 @@ pub(super) fn tagged(caller: u64, function: Function) -> u64 {
     caller | (function as u64 + 1) << ADDRESS
 }
 
-/// The number of the construct whose call returns to `caller`, or the number of a call of MPI by its
-/// [`tagged`] address. Records a new one.
+/// The number of the construct in `region` whose call returns to `caller`, or the number of a call of
+/// MPI by its [`tagged`] address. Records a new one.
+///
+/// The last call of a body is a jump in optimised programs, and returns to this library. The body is its
+/// place.
 #[cold]
-pub(super) fn number(caller: u64, cause: Cause) -> u32 {
+pub(super) fn number(region: u32, caller: u64, cause: Cause) -> u32 {
+    let caller = match region::numbered(region) {
+        Some(region) if interpose::is_own(caller & ((1 << ADDRESS) - 1)) => {
+            caller >> ADDRESS << ADDRESS | (region.body + 1)
+        }
+        _ => caller,
+    };
     let tag = (caller >> ADDRESS).checked_sub(1).filter(|_| cause == Cause::Mpi);
     let call = tag.map(|number| Function::numbered(number as u32).mpi_name());
     // Search before the lock: the search has a lock of its own.

@@ -5,8 +5,10 @@ use std::cell::{Cell, UnsafeCell};
 use pacman_regions::Cause;
 use pacman_regions::arena::{WaitRow, state};
 
+use super::counts::{PartCounts, WaitCounts};
 use super::numbers;
 use super::table::{Key, Table};
+use crate::counting::Counters;
 use crate::isolation::isolated;
 
 /// A thread's part in a region.
@@ -17,11 +19,13 @@ pub(crate) struct PartKey {
     /// [`state::OUTSIDE`] outside of regions.
     pub(crate) region: u32,
     pub(crate) thread: u32,
+    /// The executions that the part's execution stands for.
+    pub(crate) weight: u32,
 }
 
 impl Default for PartKey {
     fn default() -> PartKey {
-        PartKey { team: 0, region: state::OUTSIDE, thread: UNNUMBERED }
+        PartKey { team: 0, region: state::OUTSIDE, thread: UNNUMBERED, weight: 1 }
     }
 }
 
@@ -39,6 +43,8 @@ pub(crate) struct Saved {
     open: usize,
     tasks: u64,
     mark: usize,
+    /// `None` around a task of the same part, which goes on.
+    counts: Option<PartCounts>,
 }
 
 /// The state of one thread. Only that thread uses it.
@@ -52,7 +58,10 @@ pub(crate) struct WaitState {
     tasks: Cell<u64>,
     /// The number of the thread outside of regions; [`UNNUMBERED`] before its first use.
     number: Cell<u32>,
+    /// The waits of the latest part.
+    timed: Cell<u64>,
     table: UnsafeCell<Table>,
+    counts: WaitCounts,
 }
 
 const UNNUMBERED: u32 = u32::MAX;
@@ -64,7 +73,9 @@ impl Default for WaitState {
             open: Cell::new(0),
             tasks: Cell::new(0),
             number: Cell::new(UNNUMBERED),
+            timed: Cell::new(0),
             table: UnsafeCell::default(),
+            counts: WaitCounts::default(),
         }
     }
 }
@@ -82,14 +93,22 @@ impl WaitState {
     #[inline]
     pub(crate) fn number(&self) -> u32 {
         match self.number.get() {
-            UNNUMBERED => self.take_number(),
+            UNNUMBERED => self.take_number(None),
+            number => number,
+        }
+    }
+
+    /// The same number, which becomes `wished` if the thread has none yet and that one is free.
+    pub(crate) fn number_or(&self, wished: Option<u32>) -> u32 {
+        match self.number.get() {
+            UNNUMBERED => self.take_number(wished),
             number => number,
         }
     }
 
     #[cold]
-    fn take_number(&self) -> u32 {
-        let number = isolated(numbers::take);
+    fn take_number(&self, wished: Option<u32>) -> u32 {
+        let number = isolated(|| numbers::take(wished));
         self.number.set(number);
         number
     }
@@ -121,11 +140,13 @@ impl WaitState {
     pub(crate) fn open(&self, frame: usize) {
         self.open.set(frame);
         self.tasks.set(0);
+        self.counts.begin();
     }
 
     /// Ends the wait. Answers the ticks of tasks in it.
     #[inline(always)]
     pub(crate) fn close(&self) -> u64 {
+        self.counts.end();
         self.open.set(0);
         self.tasks.replace(0)
     }
@@ -138,24 +159,42 @@ impl WaitState {
         }
     }
 
-    /// Begins work of `part`: a body or a task.
+    /// Begins work of another part: a body, or a task after the part that created it. The waits are
+    /// counted if the part is.
     #[inline]
-    pub(crate) fn enter(&self, part: PartKey) -> Saved {
+    pub(crate) fn enter(&self, part: PartKey, counters: Option<&Counters>) -> Saved {
+        let saved = self.enter_task();
+        self.settle();
         Saved {
             part: self.part.replace(part),
-            open: self.open.replace(0),
-            tasks: self.tasks.replace(0),
             mark: self.table(|table| table.mark()),
+            counts: Some(self.counts.replace(PartCounts::of(counters))),
+            ..saved
         }
     }
 
-    /// Ends that work, whose waits get into the rows.
+    /// Begins a task of the present part.
+    #[inline]
+    pub(crate) fn enter_task(&self) -> Saved {
+        let open = self.open.replace(0);
+        if open != 0 {
+            self.counts.end();
+        }
+        Saved { part: self.part.get(), open, tasks: self.tasks.replace(0), mark: 0, counts: None }
+    }
+
+    /// Ends the work that [`enter`](Self::enter) began, whose waits get into the rows.
     #[inline]
     pub(crate) fn leave(&self, saved: Saved) {
         if self.open.get() != 0 {
             self.drop_open();
         }
-        self.table(|table| table.flush(saved.mark));
+        if self.counts.is_complete() {
+            self.add_state(state::COUNTED, 0);
+        }
+        self.settle();
+        let weight = u64::from(self.part.get().weight);
+        self.timed.set(self.table(|table| table.flush(saved.mark, weight)));
         self.restore(saved, 0);
     }
 
@@ -165,6 +204,23 @@ impl WaitState {
         self.part.set(saved.part);
         self.open.set(saved.open);
         self.tasks.set(saved.tasks + ticks);
+        if let Some(counts) = saved.counts {
+            self.counts.replace(counts);
+        }
+        if saved.open != 0 {
+            self.counts.begin();
+        }
+    }
+
+    /// The number of waits of the part that ended last.
+    pub(crate) fn timed(&self) -> u64 {
+        self.timed.get()
+    }
+
+    /// Moves the counts of the present part's waits into the table.
+    #[inline]
+    fn settle(&self) {
+        self.counts.take(|place, count| self.add_state(state::COUNTS + place, count));
     }
 
     /// Adds a wait of the present part.
@@ -194,13 +250,13 @@ impl WaitState {
     /// Moves the waits of a thread outside of regions into the rows: no end of a part does.
     #[inline]
     pub(crate) fn flush(&self) {
-        self.table(|table| table.flush(0));
+        self.table(|table| table.flush(0, 1));
     }
 
     /// The thread ends, and gives its number back.
     pub(crate) fn retire(&self) {
         if self.number.get() != UNNUMBERED {
-            numbers::give_back(self.number.get());
+            isolated(|| numbers::give_back(self.number.get()));
         }
     }
 
@@ -212,6 +268,7 @@ impl WaitState {
     /// In the child of a fork: all rows are the parent's.
     pub(crate) fn forked(&self) {
         self.table(Table::forget);
+        self.counts.replace(PartCounts::NONE);
     }
 
     #[inline(always)]

@@ -78,7 +78,7 @@ impl Table {
     pub(super) fn enter(&mut self, key: &Key, cause: Cause) {
         let site = match u32::try_from(key.caller) {
             Ok(number) if number < state::SITES => number,
-            _ => sites::number(key.caller, cause),
+            _ => sites::number(key.region, key.caller, cause),
         };
         let row = rows::wait_row(key.region, key.thread, site);
         self.entries.push(Entry { key: *key, row, count: 0, ticks: 0 });
@@ -108,15 +108,19 @@ impl Table {
         self.touched.len()
     }
 
-    /// Moves the waits since `mark` into the rows.
+    /// Moves the waits since `mark` into the rows, each `weight` times. Answers their number, which
+    /// includes states.
     #[inline]
-    pub(super) fn flush(&mut self, mark: usize) {
+    pub(super) fn flush(&mut self, mark: usize, weight: u64) -> u64 {
+        let mut timed = 0;
         while self.touched.len() > mark {
-            let Some(place) = self.touched.pop() else { return };
+            let Some(place) = self.touched.pop() else { break };
             let entry = &mut self.entries[place as usize];
-            entry.row.add(entry.count, entry.ticks);
+            entry.row.add(entry.count * weight, entry.ticks * weight);
+            timed += entry.count;
             (entry.count, entry.ticks) = (0, 0);
         }
+        timed
     }
 
     /// The rows of the thread.
@@ -156,13 +160,13 @@ mod tests {
         table.enter(&inner, Cause::Barrier);
         let mark = table.mark();
         table.add(&inner, 6);
-        table.flush(mark);
+        assert_eq!(table.flush(mark, 3), 1);
         assert_eq!(table.mark(), keys.len(), "the outer part's are not in the rows");
-        table.flush(0);
+        assert_eq!(table.flush(0, 1), 2 * 500);
         assert_eq!(table.mark(), 0);
         let known: Vec<_> = table.rows().map(|row| (row.key(), row.sum())).collect();
         assert_eq!(known.len(), keys.len() + 1);
-        assert_eq!(known[500], ((3, 9, state::LATE_TASKS), (1, 6)));
+        assert_eq!(known[500], ((3, 9, state::LATE_TASKS), (3, 18)));
         assert!(known[..500].iter().all(|(key, sum)| key.0 == 3 && *sum == (2, 9)));
         let sites: std::collections::BTreeSet<u32> = known.iter().map(|(key, _)| key.2).collect();
         assert_eq!(sites.len(), 501, "each construct has a number");

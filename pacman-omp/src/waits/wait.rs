@@ -8,8 +8,10 @@ use pacman_regions::arena::state;
 use super::sites;
 use super::state::{PartKey, Saved};
 use crate::arena;
+use crate::counting::Counters;
 use crate::function::Function;
 use crate::process;
+use crate::seen::Seen;
 use crate::worker::Worker;
 
 /// Times a call in which the thread may wait, and which returns to `caller`.
@@ -37,6 +39,9 @@ pub(crate) fn mpi<R>(function: Function, caller: u64, call: impl FnOnce() -> R) 
     let frame = (&raw const worker).addr();
     if state.part().is_none() {
         state.number();
+    } else {
+        // In an execution that is only counted the call would seem to be outside of regions.
+        worker.saw(Seen::MPI);
     }
     if state.is_waiting(frame) {
         return call();
@@ -76,10 +81,17 @@ impl Drop for Abandoned {
     }
 }
 
-/// Runs a thread's part in a region, which begins `starting` ticks after the region.
+/// Runs a thread's part in a region, which begins `starting` ticks after the region and is counted by
+/// `counters`.
 #[inline]
-pub(crate) fn part(worker: &Worker, key: PartKey, starting: u64, body: impl FnOnce()) {
-    let saved = begin_part(worker, key);
+pub(crate) fn part(
+    worker: &Worker,
+    key: PartKey,
+    starting: u64,
+    counters: Option<&Counters>,
+    body: impl FnOnce(),
+) {
+    let saved = begin_part(worker, key, counters);
     body();
     end_part(worker, saved, Some(starting));
 }
@@ -105,9 +117,9 @@ pub(crate) fn note_root(worker: &Worker) {
     }
 }
 
-/// Begins a part.
-pub(crate) fn begin_part(worker: &Worker, key: PartKey) -> Saved {
-    worker.waits.enter(key)
+/// Begins a part, which is counted by `counters`.
+pub(crate) fn begin_part(worker: &Worker, key: PartKey, counters: Option<&Counters>) -> Saved {
+    worker.waits.enter(key, counters)
 }
 
 /// Ends a part. `starting` is the time from the start of the region to that of the part, if known.
@@ -124,7 +136,7 @@ pub(crate) fn task(origin: PartKey, body: impl FnOnce()) {
     let state = &worker.waits;
     let frame = (&raw const worker).addr();
     if state.is_waiting(frame) {
-        let saved = state.enter(state.part());
+        let saved = state.enter_task();
         let begun = worker.now();
         body();
         let ticks = process::between(begun, worker.now());
@@ -133,9 +145,9 @@ pub(crate) fn task(origin: PartKey, body: impl FnOnce()) {
     if state.part().team == origin.team {
         return body();
     }
-    // The thread has ended its part and waits at the region's end.
+    // The thread has ended its part and waits at the region's end, which is not counted.
     let Some(thread) = worker.rows.latest_thread(origin.region) else { return body() };
-    let saved = state.enter(PartKey { thread, ..origin });
+    let saved = state.enter(PartKey { thread, ..origin }, None);
     let begun = worker.now();
     body();
     state.add_state(state::LATE_TASKS, process::between(begun, worker.now()));

@@ -27,6 +27,13 @@ impl PartStart {
         process::between(region, self.ticks)
     }
 
+    /// The counters that count the part.
+    #[inline]
+    pub(crate) fn counters(&self) -> Option<&Counters> {
+        // SAFETY: any other pointer is of counters that the thread keeps until it ends.
+        (self.counters != UNREAD).then(|| unsafe { &*self.counters })
+    }
+
     /// Whether the part began when its region did.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {

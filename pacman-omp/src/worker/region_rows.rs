@@ -8,6 +8,7 @@ use pacman_regions::arena::{CurrentBin, PrimaryStats, Row, Thread, Widths};
 use crate::adapt::CachedDecision;
 use crate::isolation::isolated;
 use crate::rows;
+use crate::sampling::Sampler;
 
 /// The rows of one thread in one region. Rows are never freed; pointers are null before the first use.
 ///
@@ -24,7 +25,8 @@ struct OwnRows {
     cached: Option<Box<CachedDecision>>,
     /// The rows of other numbers, the latest last.
     others: Option<Box<Others>>,
-    ninth: usize,
+    /// Chooses the executions that are timed; `None` before the first choice.
+    sampler: Option<Box<Sampler>>,
 }
 
 /// More than any thread's number.
@@ -43,7 +45,7 @@ impl OwnRows {
             latest: CurrentBin::none(),
             cached: None,
             others: None,
-            ninth: 0,
+            sampler: None,
         }
     }
 
@@ -86,10 +88,46 @@ impl RegionRows {
     /// process, with a team of `threads`.
     #[inline(always)]
     pub(crate) fn enter(&self, region: u32, since: u64, ticks: u64, threads: u32, nested: bool) {
-        let known = self.of(region).filter(|own| !own.primary_stats.is_null());
-        let own = known.unwrap_or_else(|| self.with_primary_stats(region));
+        let own = self.primary(region);
         // SAFETY: rows are never freed, and the bin belongs to these statistics.
         unsafe { (*own.primary_stats).add(&own.latest, since, ticks, threads, nested) };
+    }
+
+    /// As [`enter`](Self::enter), for an execution that stands for `weight` of them.
+    pub(crate) fn enter_weighted(
+        &self,
+        region: u32,
+        since: u64,
+        ticks: u64,
+        threads: u32,
+        weight: u32,
+    ) {
+        let own = self.primary(region);
+        // SAFETY: as above.
+        unsafe { (*own.primary_stats).add_weighted(&own.latest, since, ticks, threads, weight) };
+    }
+
+    /// The executions that the next timed one stands for.
+    pub(crate) fn weight(&self, region: u32) -> u32 {
+        let sampler = self.of(region).and_then(|own| own.sampler.as_deref());
+        sampler.map_or(1, Sampler::weight)
+    }
+
+    /// Has the region's sampler choose the next execution to time. Answers the executions before it,
+    /// which are only counted.
+    pub(crate) fn sample(&self, region: u32, choose: impl FnOnce(&mut Sampler) -> u32) -> u32 {
+        if self.of(region).is_none_or(|own| own.sampler.is_none()) {
+            isolated(|| self.keep(region, |own| own.sampler = Some(Box::default())));
+        }
+        let mut skips = 0;
+        self.keep(region, |own| skips = own.sampler.as_deref_mut().map_or(0, choose));
+        skips
+    }
+
+    #[inline(always)]
+    fn primary(&self, region: u32) -> &OwnRows {
+        let known = self.of(region).filter(|own| !own.primary_stats.is_null());
+        known.unwrap_or_else(|| self.with_primary_stats(region))
     }
 
     #[cold]
@@ -113,6 +151,15 @@ impl RegionRows {
                 primary_stats.add_widths(usual, &mut widths);
             }
         }
+        widths
+    }
+
+    /// As [`widths`](Self::widths), of one region.
+    pub(crate) fn widths_of(&self, region: u32, usual: u32) -> Widths {
+        let mut widths = Widths::default();
+        // SAFETY: rows are never freed.
+        let own = self.of(region).and_then(|own| unsafe { own.primary_stats.as_ref() });
+        own.inspect(|primary_stats| primary_stats.add_widths(usual, &mut widths));
         widths
     }
 

@@ -11,15 +11,18 @@ use pacman_regions::arena::{Row, Thread};
 
 use super::part_start::{PartStart, UNREAD};
 use super::region_rows::RegionRows;
-use crate::adapt::{Pool, TeamAffinities, ThreadBinding, WaitPolicy};
+use crate::adapt::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
 use crate::counting::{Counters, Counting};
 use crate::energy;
 use crate::entry::OmptState;
 use crate::isolation::isolated;
 use crate::nesting::NestingState;
+use crate::phases::PhaseState;
 use crate::process;
 use crate::region::Region;
 use crate::rows;
+use crate::runtime::Runtime;
+use crate::sampling::Countdowns;
 use crate::seen::Seen;
 use crate::team::Started;
 use crate::tls;
@@ -55,6 +58,12 @@ pub(crate) struct Worker {
     /// Regions that the runtime reports through OMPT.
     pub(crate) ompt: OmptState,
     pub(crate) waits: WaitState,
+    pub(crate) phases: PhaseState,
+    pub(crate) countdowns: Countdowns,
+    /// The runtime of the regions with countdowns.
+    pub(crate) counts_for: Cell<Option<&'static Runtime>>,
+    /// The ticks that timing regions has cost.
+    pub(crate) spent: Cell<u64>,
 }
 
 /// Stands for the counters of a thread without counters.
@@ -95,6 +104,10 @@ impl Worker {
                 started: RefCell::default(),
                 ompt: OmptState::default(),
                 waits: WaitState::default(),
+                phases: PhaseState::default(),
+                countdowns: Countdowns::default(),
+                counts_for: Cell::new(None),
+                spent: Cell::new(0),
             }))
         });
         tls::set(ptr::from_ref(worker).cast());
@@ -256,6 +269,39 @@ impl Worker {
         ticks
     }
 
+    /// As [`end`](Self::end), for an execution that stands for `weight` of them and counts no events.
+    pub(crate) fn end_weighted(
+        &self,
+        begun: &PartStart,
+        region: &Region,
+        thread: u32,
+        weight: u32,
+    ) -> u64 {
+        let ticks = process::between(begun.ticks, self.now());
+        if let Some(seen) = self.leave(begun) {
+            region.seen.add(seen);
+        }
+        self.rows.row(region.number, thread).add_weighted(ticks, weight, rows::cpu);
+        ticks
+    }
+
+    /// Whether the thread starts an execution of the region with that body that is only counted, and
+    /// counts it.
+    #[inline(always)]
+    pub(crate) fn counts_only(&self, body: u64) -> bool {
+        self.depth() == 0 && self.countdowns.count_down(body, self.thread.get())
+    }
+
+    /// Whether there is a place for the countdown of the region.
+    pub(crate) fn can_count(&self, region: &Region) -> bool {
+        self.countdowns.have_place(region.body, self.thread.get(), region.number)
+    }
+
+    /// The next `executions` of the region that the thread starts are only counted.
+    pub(crate) fn count_next(&self, region: &Region, executions: u32) {
+        self.countdowns.set(region.body, self.thread.get(), region.number, executions);
+    }
+
     /// Whether the counters were opened, or found to be missing.
     #[inline(always)]
     pub(crate) fn is_prepared(&self) -> bool {
@@ -323,18 +369,18 @@ impl Worker {
         if process::is_metered() {
             energy::forget(self.address());
         }
+        adapt::leave_group(self.address());
         if self.counters().is_some() {
             // SAFETY: `open` leaked them, and no part of this thread is open.
             isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
         }
-        let Worker { rows, thread, waits, .. } = *self;
+        let Worker { rows, thread, waits, phases, .. } = *self;
         rows.give_back(thread.get());
+        phases.retire();
         if process::has_waits() {
-            isolated(|| {
-                rows::give_back_waits(waits.rows().into_iter());
-                waits.retire();
-            });
+            isolated(|| rows::give_back_waits(waits.rows().into_iter()));
         }
+        waits.retire();
     }
 
     /// The thread is about to fork. Afterwards its parent goes on with the records that both see.
@@ -353,6 +399,8 @@ impl Worker {
         worker.thread.set(new);
         worker.rows.forked();
         worker.waits.forked();
+        worker.phases.forked();
+        worker.countdowns.forget();
         // The parent's counters stay allocated: open parts compare their address. The core's fork
         // handlers take their pages and descriptors from the child.
         worker.counters.set(ptr::null());

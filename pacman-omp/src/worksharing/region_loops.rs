@@ -8,7 +8,7 @@ use pacman_regions::{Guard, RuntimeFamily};
 use super::barrier_interval::Setup;
 use super::execution::TeamQueries;
 use super::queries::{Execution, RuntimeQueries};
-use crate::adapt::block_here;
+use crate::adapt::{block_here, loss_limits};
 use crate::isolation::isolated;
 use crate::machine;
 use crate::module::Module;
@@ -76,6 +76,7 @@ fn prepare() -> Option<Setup> {
     let topology = machine::topology().ok()?;
     let mut rules = Rules::default();
     rules.break_even = BREAK_EVEN;
+    rules.bound = loss_limits();
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
     Some(Setup { seconds_per_tick, rules, topology, forced })
 }

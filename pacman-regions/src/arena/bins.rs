@@ -110,6 +110,24 @@ impl Bins {
         unsafe { &*latest.bin.get() }.put(ticks, threads);
     }
 
+    /// As [`add`](Self::add). The bin of its end gets `more` ticks of executions that were not timed.
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn add_with(
+        &self,
+        latest: &CurrentBin,
+        begin: u64,
+        (ticks, more): (u64, u64),
+        threads: u64,
+    ) {
+        // SAFETY: as the caller guarantees; `add` sets the bin.
+        unsafe {
+            self.add(latest, begin, ticks, threads);
+            (*latest.bin.get()).put(more, threads);
+        }
+    }
+
     /// Adds an execution to several bins, or to another bin than the latest.
     #[inline(never)]
     fn spread(&self, latest: &CurrentBin, begin: u64, end: u64, threads: u64) {

@@ -19,7 +19,7 @@ pub struct Process {
     pub(super) numbers: AtomicU64,
     /// Nanoseconds since 1970.
     pub(super) began: AtomicU64,
-    /// The length of a tick in seconds, as the bits of an `f64`.
+    /// The length of a tick in seconds, as the bits of an `f64`; 0 if the header has it.
     pub(super) seconds_per_tick: AtomicU64,
     /// The owner of the process that it was forked from; 0 for a started program.
     pub(super) forked_from: AtomicU64,
@@ -69,18 +69,55 @@ impl Process {
     }
 }
 
-/// A thread that starts regions.
+/// A thread that starts regions. When it ends, another thread takes the record over with what it counted.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Thread {
     header: AtomicU64,
     pub(super) open_regions: AtomicU64,
+    /// For each place: the executions of a region that were only counted, and one more than the region.
+    pub(super) counted: [AtomicU64; COUNTDOWNS],
+    pub(super) counted_regions: [AtomicU64; COUNTDOWNS],
 }
+
+/// The number of countdowns of a thread.
+pub const COUNTDOWNS: usize = 64;
 
 impl Thread {
     /// A record outside of any arena.
     pub const fn unrecorded() -> Thread {
-        Thread { header: AtomicU64::new(0), open_regions: AtomicU64::new(0) }
+        Thread {
+            header: zero(),
+            open_regions: zero(),
+            counted: [const { zero() }; COUNTDOWNS],
+            counted_regions: [const { zero() }; COUNTDOWNS],
+        }
+    }
+
+    /// The executions at a place that were only counted.
+    #[inline(always)]
+    pub fn counted(&self, place: usize) -> u64 {
+        load(&self.counted[place])
+    }
+
+    /// Counts an execution at a place.
+    #[inline(always)]
+    pub fn count(&self, place: usize) {
+        add(&self.counted[place], 1);
+    }
+
+    /// Whether a region has a place, or can have one.
+    pub fn has_place(&self, region: u32) -> bool {
+        let key = u64::from(region) + 1;
+        self.counted_regions.iter().any(|own| [0, key].contains(&load(own)))
+    }
+
+    /// The place of a region, which may be new. `None` if other regions have all places.
+    pub fn place(&self, region: u32) -> Option<usize> {
+        let key = u64::from(region) + 1;
+        let place = self.counted_regions.iter().position(|own| [0, key].contains(&load(own)))?;
+        store(&self.counted_regions[place], key);
+        Some(place)
     }
 
     /// The regions that the thread started and that are not in the rows yet.
@@ -157,6 +194,17 @@ impl Row {
         add(&self.ticks, ticks);
     }
 
+    /// Adds a timed execution that stands for `weight` of them.
+    pub fn add_weighted(&self, ticks: u64, weight: u32, cpu: impl FnOnce() -> Option<u32>) {
+        let (executions, weight) = (load(&self.executions), u64::from(weight));
+        // As often as if all of them had been added.
+        if executions.div_ceil(SAMPLE) != (executions + weight).div_ceil(SAMPLE) {
+            self.sample_cpu(cpu);
+        }
+        store(&self.executions, executions + weight);
+        add(&self.ticks, ticks.wrapping_mul(weight));
+    }
+
     /// Adds the counts of an execution. `add_to` adds one count for each event, or answers false.
     #[inline(always)]
     pub fn count(&self, add_to: impl FnOnce(&[AtomicU64; EVENTS]) -> bool) {
@@ -189,6 +237,9 @@ pub struct PrimaryStats {
     pub(super) longest: AtomicU64,
     pub(super) teams: [Size; SIZES],
     pub(super) bins: Bins,
+    /// The sums of w (w - 1), w (w - 1) t and w (w - 1) t² over timed executions of weight w and ticks t,
+    /// as the bits of an `f64`.
+    pub(super) spread: [AtomicU64; 3],
 }
 
 /// The number of team sizes in a record: more than adaptation has candidates. Further sizes share the
@@ -200,8 +251,18 @@ pub(super) const SIZES: usize = 16;
 #[repr(C)]
 pub(super) struct Size {
     pub(super) threads: AtomicU64,
+    /// The timed executions.
     pub(super) executions: AtomicU64,
+    /// The ticks of the timed executions and of those that they stand for.
     pub(super) ticks: AtomicU64,
+    /// Untimed executions for which the timed ones stand.
+    pub(super) represented: AtomicU64,
+}
+
+impl Size {
+    const fn new() -> Size {
+        Size { threads: zero(), executions: zero(), ticks: zero(), represented: zero() }
+    }
 }
 
 impl PrimaryStats {
@@ -213,8 +274,9 @@ impl PrimaryStats {
             nested: zero(),
             shortest: AtomicU64::new(u64::MAX),
             longest: zero(),
-            teams: [const { Size { threads: zero(), executions: zero(), ticks: zero() } }; SIZES],
+            teams: [const { Size::new() }; SIZES],
             bins: Bins::new(),
+            spread: [const { zero() }; 3],
         }
     }
 
@@ -262,13 +324,46 @@ impl PrimaryStats {
         }
     }
 
+    /// As [`add`](Self::add), for an execution inside no other region that stands for `weight` of them.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn add_weighted(
+        &self,
+        latest: &CurrentBin,
+        since: u64,
+        ticks: u64,
+        threads: u32,
+        weight: u32,
+    ) {
+        let weight = u64::from(weight);
+        let more = ticks.wrapping_mul(weight - 1);
+        let size = self.size(threads);
+        add(&size.ticks, ticks.wrapping_add(more));
+        add(&size.represented, weight - 1);
+        // The process may end between any two stores: the number of executions is one store.
+        add(&size.executions, 1);
+        store(&self.shortest, load(&self.shortest).min(ticks));
+        store(&self.longest, load(&self.longest).max(ticks));
+        let mut term = (weight * (weight - 1)) as f64;
+        for sum in self.spread.iter().filter(|_| weight > 1) {
+            store(sum, (f64::from_bits(load(sum)) + term).to_bits());
+            term *= ticks as f64;
+        }
+        // SAFETY: as the caller guarantees.
+        unsafe { self.bins.add_with(latest, since, (ticks, more), u64::from(threads)) };
+    }
+
     /// Adds the widths of the region's teams to `widths`. A usual team has `usual` threads.
     pub fn add_widths(&self, usual: u32, widths: &mut Widths) {
         for size in &self.teams {
             match load(&size.threads) {
                 0 => return,
                 wide if wide >= u64::from(usual) => widths.wide += load(&size.executions),
-                _ => widths.narrow_ticks += load(&size.ticks),
+                _ => {
+                    widths.narrow += load(&size.executions);
+                    widths.narrow_ticks += load(&size.ticks);
+                }
             }
         }
     }
@@ -291,7 +386,9 @@ impl PrimaryStats {
 pub struct Widths {
     /// Executions with the usual number of threads or more.
     pub wide: u64,
-    /// The ticks of the executions with fewer threads.
+    /// Executions with fewer threads, and their ticks.
+    pub narrow: u64,
+    /// See [`narrow`](Widths::narrow).
     pub narrow_ticks: u64,
 }
 
@@ -310,9 +407,9 @@ mod tests {
             unsafe { primary_stats.add(&latest, 5, ticks, threads, false) };
         }
         primary_stats.add_widths(4, &mut widths);
-        assert_eq!(widths, Widths { wide: 3, narrow_ticks: 60 });
+        assert_eq!(widths, Widths { wide: 3, narrow: 2, narrow_ticks: 60 });
         primary_stats.add_widths(1, &mut widths);
-        assert_eq!(widths, Widths { wide: 3 + 5, narrow_ticks: 60 });
+        assert_eq!(widths, Widths { wide: 3 + 5, narrow: 2, narrow_ticks: 60 });
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(super) const LINE: usize = 8;
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 7;
 /// In the upper half of a chunk's first word.
 pub(super) const CHUNK: u32 = 0x6b6e_6843;
 
@@ -35,7 +35,8 @@ pub enum Kind {
     /// The events. Their number; for each its name, 1 or 0, and the reason if it is not counted. Then
     /// the number of counts, and for each the index of its event.
     Events = 6,
-    /// A region: its number, the number of its runtime, address, module, 1 or 0, source, entry.
+    /// A region: its number, the number of its runtime, address, module, 1 or 0, source, entry. Then
+    /// one more than the number of the phase whose label it has, or 0.
     Region = 7,
     /// A line for the reader.
     Note = 8,
@@ -56,10 +57,14 @@ pub enum Kind {
     WaitRow = 15,
     /// The host's name; 1 or 0; the rank; 1 or 0; the number of ranks.
     Host = 16,
+    /// A phase: its number, its kind, its name.
+    Phase = 17,
+    /// One thread's executions of a phase: [`PhaseRow`](super::PhaseRow).
+    PhaseRow = 18,
 }
 
 impl Kind {
-    const ALL: [Kind; 16] = [
+    const ALL: [Kind; 18] = [
         Kind::Process,
         Kind::Thread,
         Kind::Command,
@@ -76,6 +81,8 @@ impl Kind {
         Kind::WaitSite,
         Kind::WaitRow,
         Kind::Host,
+        Kind::Phase,
+        Kind::PhaseRow,
     ];
 
     pub(super) fn of(number: u32) -> Option<Kind> {
@@ -100,6 +107,7 @@ pub(super) mod header {
     pub(in super::super) const PAGES: usize = 4;
     pub(in super::super) const NEXT: usize = 5;
     pub(in super::super) const REFUSED: usize = 6;
+    pub(in super::super) const TICK: usize = 7;
 }
 
 fn version_of(key: &Key) -> u64 {
@@ -114,6 +122,11 @@ pub fn prepare(words: &[AtomicU64], key: &Key) {
     store(&words[header::PAGES], (words.len() / WORDS) as u64);
     store(&words[header::NEXT], 1);
     publish(&words[header::MAGIC], MAGIC);
+}
+
+/// Sets the length of a TSC tick in seconds, for processes that did not measure it.
+pub fn set_tick(words: &[AtomicU64], seconds: f64) {
+    store(&words[header::TICK], seconds.to_bits());
 }
 
 /// Checks that the memory is the arena of `key`.

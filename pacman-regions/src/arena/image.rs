@@ -5,14 +5,15 @@ use std::sync::atomic::AtomicU64;
 
 use super::bins::FINEST;
 use super::cell::store;
-use super::cells::Process;
+use super::cells::{self, COUNTDOWNS, Process};
 use super::format::{Key, Kind, LINE, PAGE, WORDS, copied, prepare};
 use super::payload::Payload;
 use super::wait_row::state;
 use super::writer::ProcessStart;
 use super::writer::Writer;
 use crate::{
-    Ending, Recording, Region, Row, RuntimeFamily, Scheduling, TimelineRow, WaitSite, Waits,
+    Ending, Phase, Recording, Region, Row, RuntimeFamily, Sampling, Scheduling, TimelineRow,
+    WaitSite, Waits,
 };
 
 /// The unit of times in the image.
@@ -61,16 +62,17 @@ pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
 /// An upper bound of the words for a recording.
 fn words(recording: &Recording) -> usize {
     let rows: usize = recording.regions.iter().map(|region| 40 * region.rows.len()).sum();
+    let phases: usize = recording.phases.iter().map(|phase| 48 * (phase.threads.len() + 1)).sum();
     let text = format!("{recording:?}").len();
     let waits: usize =
         recording.regions.iter().flat_map(|region| &region.rows).map(row_words).sum();
     let outside = recording.waits.iter().flat_map(|waits| &waits.outside);
     let outside: usize = outside.map(|own| LINE * (own.waits.len() + 1)).sum();
-    8 * WORDS + 2 * (outside + waits + rows + 4 * WORDS * recording.regions.len() + text)
+    8 * WORDS + 2 * (outside + phases + waits + rows + 4 * WORDS * recording.regions.len() + text)
 }
 
 fn row_words(row: &Row) -> usize {
-    row.states.as_ref().map_or(0, |states| LINE * (states.waits.len() + 4))
+    row.states.as_ref().map_or(0, |states| LINE * (states.waits.len() + states.counts.len() + 5))
 }
 
 fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
@@ -89,8 +91,11 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     if let Some(Scheduling { ran, delayed }) = recording.scheduling {
         process.scheduled((ran * 1e9).round() as u64, (delayed * 1e9).round() as u64);
     }
+    let counted: Vec<usize> = (0..recording.events.len())
+        .filter(|event| recording.events[*event].uncounted.is_none())
+        .collect();
     if let Some(waits) = &recording.waits {
-        put_waits(writer, process, recording, waits, scale)?;
+        put_waits(writer, process, recording, (waits, &counted), scale)?;
     }
     let mut line = Vec::new();
     for word in &own.command {
@@ -114,9 +119,6 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         let why = event.uncounted.as_deref().map(str::as_bytes);
         events = events.bytes(event.name.as_bytes()).optional(why);
     }
-    let counted: Vec<usize> = (0..recording.events.len())
-        .filter(|event| recording.events[*event].uncounted.is_none())
-        .collect();
     events = events.number(counted.len() as u64);
     events = counted.iter().fold(events, |events, event| events.number(*event as u64));
     writer.append(Kind::Events, &events);
@@ -130,10 +132,15 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     for note in &recording.notes {
         writer.append(Kind::Note, &Payload::new().bytes(note.as_bytes()));
     }
+    put_phases(writer, recording, &counted, scale)?;
     for (number, region) in recording.regions.iter().enumerate() {
         let bins = recording.timeline.rows.iter().find(|row| row.region == number);
-        put_region(writer, number as u32, (region, bins), &counted, scale)?;
+        let is_kernel =
+            |phase: &Phase| phase.kind.is_kernel() && region.label.as_ref() == Some(&phase.name);
+        let label = recording.phases.iter().position(is_kernel);
+        put_region(writer, number as u32, (region, bins, label), &counted, scale)?;
     }
+    put_counted(writer, &recording.regions)?;
     if own.ending == Ending::ExitInRegion {
         writer.thread()?.set_open_regions(1);
     }
@@ -149,7 +156,7 @@ fn put_waits(
     writer: &mut Writer,
     process: &Process,
     recording: &Recording,
-    waits: &Waits,
+    (waits, counted): (&Waits, &[usize]),
     scale: Scale,
 ) -> Option<()> {
     if waits.several_roots {
@@ -193,6 +200,14 @@ fn put_waits(
         for wait in &states.waits {
             put(wait.site as u32 + state::SITES, wait.count, wait.seconds)?;
         }
+        if states.counted > 0 {
+            put(state::COUNTED, states.counted, 0.0)?;
+        }
+        for (place, event) in counted.iter().enumerate() {
+            let Some(count) = states.counts.get(*event).copied().flatten() else { continue };
+            let cells = writer.wait_row(region, row.thread, state::COUNTS + place as u32)?;
+            store(&cells.ticks, count);
+        }
     }
     Some(())
 }
@@ -201,10 +216,58 @@ fn nanojoules(joules: f64) -> u64 {
     (joules * 1e9).round() as u64
 }
 
+fn put_phases(
+    writer: &mut Writer,
+    recording: &Recording,
+    counted: &[usize],
+    scale: Scale,
+) -> Option<()> {
+    for (number, phase) in recording.phases.iter().enumerate() {
+        let payload = Payload::new().number(number as u64).number(phase.kind as u64);
+        writer.append(Kind::Phase, &payload.bytes(phase.name.as_bytes()));
+        for thread in &phase.threads {
+            let cells = writer.phase_row(number as u32, thread.row.thread)?;
+            store(&cells.begun, thread.begun);
+            put_row(&cells.row, &thread.row, counted, scale);
+        }
+    }
+    Some(())
+}
+
+fn put_row(cells: &cells::Row, row: &Row, counted: &[usize], scale: Scale) {
+    store(&cells.executions, row.executions);
+    store(&cells.ticks, scale.ticks(row.seconds));
+    store(&cells.cpu, row.cpu.map_or(0, |cpu| u64::from(cpu) + 1));
+    store(&cells.moves, row.moves);
+    store(&cells.counted, row.counted);
+    for (cell, event) in cells.counts.iter().zip(counted) {
+        store(cell, row.counts[*event].unwrap_or(0));
+    }
+}
+
+/// The executions that were only counted.
+fn counted_only(region: &Region) -> u64 {
+    let timed = region.sampling.as_ref().map_or(region.executions, |sampling| sampling.timed);
+    region.executions.saturating_sub(timed)
+}
+
+fn put_counted(writer: &mut Writer, regions: &[Region]) -> Option<()> {
+    let numbers = 0..regions.len() as u32;
+    let mut sampled =
+        numbers.zip(regions).filter(|(_, region)| region.sampling.is_some()).peekable();
+    while sampled.peek().is_some() {
+        let thread = writer.thread()?;
+        for (number, region) in sampled.by_ref().take(COUNTDOWNS) {
+            store(&thread.counted[thread.place(number)?], counted_only(region));
+        }
+    }
+    Some(())
+}
+
 fn put_region(
     writer: &mut Writer,
     number: u32,
-    (region, bins): (&Region, Option<&TimelineRow>),
+    (region, bins, label): (&Region, Option<&TimelineRow>, Option<usize>),
     counted: &[usize],
     scale: Scale,
 ) -> Option<()> {
@@ -216,27 +279,28 @@ fn put_region(
         .number(site.address)
         .bytes(site.module.as_os_str().as_bytes())
         .optional(site.source.as_deref().map(str::as_bytes))
-        .bytes(region.entry.as_bytes());
+        .bytes(region.entry.as_bytes())
+        .number(label.map_or(0, |phase| phase as u64 + 1));
     writer.append(Kind::Region, &payload);
     for row in &region.rows {
-        let cells = writer.row(number, row.thread)?;
-        store(&cells.executions, row.executions);
-        store(&cells.ticks, ticks(row.seconds));
-        store(&cells.cpu, row.cpu.map_or(0, |cpu| u64::from(cpu) + 1));
-        store(&cells.moves, row.moves);
-        store(&cells.counted, row.counted);
-        for (cell, event) in cells.counts.iter().zip(counted) {
-            store(cell, row.counts[*event].unwrap_or(0));
-        }
+        put_row(writer.row(number, row.thread)?, row, counted, scale);
     }
     let cells = writer.primary_stats(number)?;
     store(&cells.nested, region.nested);
     store(&cells.shortest, ticks(region.shortest));
     store(&cells.longest, ticks(region.longest));
+    let mut untimed = counted_only(region);
     for (size, team) in cells.teams.iter().zip(&region.teams) {
+        let represented = untimed.min(team.executions);
+        untimed -= represented;
         store(&size.threads, team.threads.into());
-        store(&size.executions, team.executions);
+        store(&size.executions, team.executions - represented);
+        store(&size.represented, represented);
         store(&size.ticks, ticks(team.seconds));
+    }
+    if let Some(Sampling { standard_error, .. }) = region.sampling {
+        let variance = (standard_error / scale.seconds_per_tick).powi(2);
+        store(&cells.spread[2], variance.to_bits());
     }
     if let Some(row) = bins {
         let all = row.seconds.iter().zip(&row.thread_seconds);

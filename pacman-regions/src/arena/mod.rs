@@ -7,7 +7,7 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | page 0 | the header: magic, version and user, nonce, pages, the next free page |
+//! | page 0 | the header: magic, version and user, nonce, pages, the next free page, refused processes, the length of a tick |
 //! | chunk | pages of one process. 8 words: a mark (`CHUNK`) and the number of pages, the owner (the first page of the process's first chunk), words in use. Then records |
 //! | record | its kind and its length in words, a multiple of 8; then the fields of the kind |
 //!
@@ -15,8 +15,8 @@
 //! length and kind 0; the writer fills it and then sets its kind. A byte string is its length and the
 //! words that hold it.
 //!
-//! The preloaded library writes ([`Writer`], [`Row`], [`WaitRow`], [`PrimaryStats`]), the command reads ([`read`]).
-//! The reader trusts nothing.
+//! The preloaded library writes ([`Writer`], [`Row`], [`WaitRow`], [`PhaseRow`],
+//! [`PrimaryStats`]), the command reads ([`read`]). The reader trusts nothing.
 
 mod bins;
 mod cell;
@@ -26,6 +26,7 @@ mod file;
 mod format;
 mod image;
 mod payload;
+mod phase_row;
 mod reader;
 mod wait_row;
 mod writer;
@@ -34,12 +35,13 @@ mod writer;
 mod tests;
 
 pub use bins::CurrentBin;
-pub use cells::{EVENTS, PrimaryStats, Process, Row, Thread, Widths};
+pub use cells::{COUNTDOWNS, EVENTS, PrimaryStats, Process, Row, Thread, Widths};
 pub use energy::Energy;
 pub use file::EXTENSION;
-pub use format::{Key, Kind, PAGE, VERSION, check, copied, prepare, used};
+pub use format::{Key, Kind, PAGE, VERSION, check, copied, prepare, set_tick, used};
 pub use image::image_of;
 pub use payload::Payload;
+pub use phase_row::PhaseRow;
 pub use reader::read;
 pub use wait_row::{WaitRow, state};
 pub use writer::{ProcessStart, Slot, Writer};

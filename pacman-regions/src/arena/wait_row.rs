@@ -21,6 +21,8 @@ pub struct WaitRow {
 
 /// Numbers of rows that belong to no construct.
 pub mod state {
+    use crate::arena::cells::EVENTS;
+
     /// From the start of the region to the start of the thread's part.
     pub const STARTING: u32 = 0;
     /// Tasks that the thread ran after its part.
@@ -29,8 +31,12 @@ pub mod state {
     pub const DROPPED: u32 = 2;
     /// Tasks that cannot be followed.
     pub const UNSEEN_TASKS: u32 = 3;
+    /// Parts that were counted with all their waits.
+    pub const COUNTED: u32 = 4;
+    /// The count of the first event in waits, stored as ticks. The counts of the other events follow.
+    pub const COUNTS: u32 = 8;
     /// The first number of a site.
-    pub const SITES: u32 = 8;
+    pub const SITES: u32 = COUNTS + EVENTS as u32;
     /// Stands for the region of waits outside of regions. The thread is that of
     /// [`OutsideWaits`](crate::OutsideWaits).
     pub const OUTSIDE: u32 = u32::MAX;

@@ -7,6 +7,7 @@ use super::cells::{PrimaryStats, Process, Row, Thread};
 use super::energy::Energy;
 use super::format::{CHUNK, Kind, LINE, WORDS, header};
 use super::payload::Payload;
+use super::phase_row::PhaseRow;
 use super::wait_row::WaitRow;
 
 /// The most pages of a chunk. A chunk is as long as all chunks before it, because each takes a system
@@ -65,7 +66,7 @@ pub struct ProcessStart {
     pub numbers: (u32, u32),
     /// Nanoseconds since 1970.
     pub began: u64,
-    /// The length of a tick, in seconds.
+    /// The length of a tick in seconds; 0 if the owner of the arena [sets](super::set_tick) it.
     pub seconds_per_tick: f64,
     /// Whether regions are adapted.
     pub adapted: bool,
@@ -153,6 +154,16 @@ impl Writer {
         let row = unsafe { self.cells::<WaitRow>(at) };
         row.set_key(region, thread, site);
         self.publish(at, Kind::WaitRow);
+        Some(row)
+    }
+
+    /// Makes a row for thread `thread` in a phase; `None` without room.
+    pub fn phase_row(&mut self, phase: u32, thread: u32) -> Option<&'static PhaseRow> {
+        let at = self.take(size_of::<PhaseRow>() / 8)?;
+        // SAFETY: as in `begin`.
+        let row = unsafe { self.cells::<PhaseRow>(at) };
+        row.row.set_key(phase, thread);
+        self.publish(at, Kind::PhaseRow);
         Some(row)
     }
 

@@ -57,7 +57,7 @@ impl State {
             match self.plan(cpu, &wanted) {
                 Some(better) => (on, plan) = (wanted, Some(better)),
                 None if self.files[&leader].pinned => self.fail(leader),
-                // Groups get the counters in order, and the remaining groups wait.
+                // Groups get the counters in order, and the remaining groups wait for a rotation.
                 None => break,
             }
         }

@@ -162,11 +162,18 @@ impl State {
         if !counted && timetabled {
             return;
         }
-        // A program of this kind is in the kernel for one instruction in fifty.
-        let before = task.retired[Ring::User as usize] / KERNEL_SHARE;
-        self.execute(tid, instructions);
-        let after = self.task(tid).retired[Ring::User as usize] / KERNEL_SHARE;
-        self.execute_in_kernel(tid, after - before);
+        // Groups that rotate shall each see the program in both modes.
+        let piece = if self.until_rotation(tid).is_some() { PIECE } else { u64::MAX };
+        let mut left = instructions;
+        while left > 0 {
+            let now = left.min(piece);
+            // A program of this kind is in the kernel for one instruction in fifty.
+            let before = self.task(tid).retired[Ring::User as usize] / KERNEL_SHARE;
+            self.execute(tid, now);
+            let after = self.task(tid).retired[Ring::User as usize] / KERNEL_SHARE;
+            self.execute_in_kernel(tid, after - before);
+            left -= now;
+        }
     }
 
     pub(crate) fn execute(&mut self, tid: i32, instructions: u64) {
@@ -177,8 +184,18 @@ impl State {
         self.retire(tid, Ring::Kernel, instructions);
     }
 
-    pub(super) fn retire(&mut self, tid: i32, ring: Ring, instructions: u64) {
+    /// Retires instructions, and lets the groups of the thread that wait take their turns meanwhile.
+    pub(super) fn retire(&mut self, tid: i32, ring: Ring, mut instructions: u64) {
         self.switch_in(tid);
+        while let Some(until) = self.until_rotation(tid).filter(|until| *until < instructions) {
+            self.retire_at_once(tid, ring, until);
+            self.rotate(tid);
+            instructions -= until;
+        }
+        self.retire_at_once(tid, ring, instructions);
+    }
+
+    fn retire_at_once(&mut self, tid: i32, ring: Ring, instructions: u64) {
         let spec = self.spec;
         let task = self.task(tid);
         let total: u64 = task.retired.iter().sum();
@@ -339,5 +356,9 @@ pub(super) fn scaled(total: u64, per_1000: u64) -> u64 {
 
 /// User instructions for each one in the kernel, on a live machine.
 const KERNEL_SHARE: u64 = 50;
+/// Instructions that a live machine executes in one mode, while groups rotate: an eighth of a
+/// rotation's time or more. Much shorter ones take the simulation more time than they stand for, and
+/// the thread that simulates is simulated, too.
+const PIECE: u64 = 2_000_000;
 /// Instructions from one page fault to the next, on a live machine.
 const FAULT_EVERY: u64 = 400_000;

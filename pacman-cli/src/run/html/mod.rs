@@ -9,6 +9,7 @@ mod escape;
 mod kind;
 mod mpi;
 mod order;
+mod phases;
 mod processes;
 mod regions;
 mod shared;
@@ -29,7 +30,7 @@ use pacman_events::shown::command_line;
 
 /// The page.
 pub(super) fn write(report: &Report) -> String {
-    let processes: Vec<&ProcessReport> = report.parallel().collect();
+    let processes: Vec<&ProcessReport> = report.observed().collect();
     let mut main = summary::heading(report, &processes);
     main.push_str(&processes::overview(report, &processes));
     main.push_str(&mpi::section(report));
@@ -65,6 +66,9 @@ pub(super) fn write(report: &Report) -> String {
 
 /// Everything about one process: the first screen, and the sections after it.
 fn content(process: &ProcessReport, place: usize) -> String {
+    if process.regions.is_empty() {
+        return format!("<div class=\"content\">{}</div>", phases::section(process));
+    }
     let sections = SECTIONS.iter().map(|section| section(process, place));
     format!(
         "<div class=\"content\"><div class=\"first\">{}{}</div>{}</div>",
@@ -75,7 +79,7 @@ fn content(process: &ProcessReport, place: usize) -> String {
 }
 
 /// The sections of a process, in their order. A section that has nothing to say is empty text.
-const SECTIONS: [fn(&ProcessReport, usize) -> String; 7] = [
+const SECTIONS: [fn(&ProcessReport, usize) -> String; 8] = [
     |process, _| slots::section(process),
     timeline::section,
     |process, _| tables::adaptation(process),
@@ -83,6 +87,7 @@ const SECTIONS: [fn(&ProcessReport, usize) -> String; 7] = [
     |process, _| threads::section(process),
     |process, _| tables::counts(process),
     |process, _| tables::energy(process),
+    |process, _| phases::section(process),
 ];
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("pictures.css"));

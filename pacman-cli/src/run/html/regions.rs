@@ -5,7 +5,7 @@ use super::escape::escaped;
 use super::order;
 use super::tables::{column, sortable, sorted_by};
 use crate::run::report::{Efficiency, ProcessReport, Reason, RegionReport};
-use crate::run::text::{number, reason_at, seconds, share};
+use crate::run::text::{number, reason_at, region_time, sampling_line, seconds, share};
 use crate::stat::grouped;
 
 /// The section.
@@ -42,7 +42,7 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
             "<td data-v=\"{}\">{}<span class=\"length\"><span class=\"{}\" \
              style=\"width:{width:.2}%\"></span></span></td>",
             region.seconds,
-            escaped(&seconds(region.seconds)),
+            escaped(&region_time(region)),
             colour(at),
         ));
         cells.push_str(&sorted_by(region.share, share));
@@ -70,7 +70,9 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
             number(rest, "region")
         ),
     };
-    sortable("Regions", &format!("{HINT}{left_out}"), "regions", &heading, &rows)
+    let sampled = sampling_line(process)
+        .map_or_else(String::new, |line| format!("<p class=\"hint\">{}</p>", escaped(&line)));
+    sortable("Regions", &format!("{HINT}{sampled}{left_out}"), "regions", &heading, &rows)
 }
 
 const HINT: &str = "<p class=\"hint if-scripted\">A heading sorts the table. A name shows the region’s threads.</p>";

@@ -110,6 +110,10 @@ pub(super) fn of_process(report: &Report, process: &ProcessReport) -> String {
 fn headline(process: &ProcessReport) -> String {
     let regions = number(process.regions.len(), "region");
     let whole = seconds(process.process.seconds);
+    if process.regions.is_empty() {
+        let phases = number(process.phases.len(), "phase");
+        return escaped(&format!("{phases} in {whole}; no OpenMP region ran."));
+    }
     let first = format!("{} of {whole} in {regions}", share(process.share()));
     let worst = process.worst().filter(|region| region.lost() >= WORTH * process.process.seconds);
     let second = match worst {

@@ -4,7 +4,7 @@ use super::escape::escaped;
 use super::order;
 use super::tables::{cell, column, sortable};
 use super::title::titled;
-use crate::run::report::{ProcessReport, RegionReport, Thread};
+use crate::run::report::{Figures, ProcessReport, RegionReport, Thread};
 use crate::run::text::{metric, quantity, seconds, share};
 use crate::stat::grouped;
 
@@ -47,6 +47,14 @@ fn heading(process: &ProcessReport, region: &RegionReport) -> String {
     for metric in &process.columns.metrics {
         heading += &column(metric.name(), metric.unit());
     }
+    for state in states(region) {
+        for (_, event) in process.columns.counted() {
+            heading += &column(&format!("{state} {}", event.title()), event.unit);
+        }
+        for metric in &process.columns.metrics {
+            heading += &column(&format!("{state} {}", metric.name()), metric.unit());
+        }
+    }
     heading
 }
 
@@ -71,15 +79,33 @@ fn row(process: &ProcessReport, region: &RegionReport, thread: &Thread) -> Strin
             None => cell(None),
         });
     }
+    cells.push_str(&counts(process, Some(&thread.figures)));
+    let own = thread.by_state.as_ref().map(|own| [&own.useful, &own.waiting]);
+    for at in 0..states(region).len() {
+        cells.push_str(&counts(process, own.map(|own| own[at])));
+    }
+    format!("<tr>{cells}</tr>")
+}
+
+/// The states whose counts have columns of their own.
+fn states(region: &RegionReport) -> &'static [&'static str] {
+    let has_them = region.threads.iter().any(|thread| thread.by_state.is_some());
+    if has_them { &["useful", "waiting"] } else { &[] }
+}
+
+/// The cells of counts and metrics.
+fn counts(process: &ProcessReport, figures: Option<&Figures>) -> String {
+    let mut cells = String::new();
     for (at, event) in process.columns.counted() {
-        let count = thread.figures.counts[at];
+        let count = figures.and_then(|figures| figures.counts[at]);
         let text = quantity(count, event.unit);
         cells.push_str(&count.map_or_else(|| cell(None), |count| value(count.value as f64, &text)));
     }
-    for figure in &thread.figures.metrics {
+    for at in 0..process.columns.metrics.len() {
+        let figure = figures.and_then(|figures| figures.metrics[at]);
         cells.push_str(&figure.map_or_else(|| cell(None), |figure| value(figure, &metric(figure))));
     }
-    format!("<tr>{cells}</tr>")
+    cells
 }
 
 fn value(value: f64, text: &str) -> String {

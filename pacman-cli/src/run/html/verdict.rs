@@ -116,7 +116,8 @@ fn without_processors(processes: &[&ProcessReport], several: bool) -> Option<Ver
         "{of} ran <em>{}</em> of the time in which they could run.",
         escaped(&share(ran(process)))
     );
-    Some(if threads > process.contexts {
+    // The contexts are those of the first region.
+    Some(if !process.regions.is_empty() && threads > process.contexts {
         Verdict {
             kind: Kind::Crowded,
             region: None,

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use pacman_events::shown::{shown_path, text_of};
 
-use pacman_regions::Site;
+use pacman_regions::{PhaseKind, Region, Site};
 
 use module::Module;
 use shortened::shortened;
@@ -44,7 +44,16 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The name of a region of a process that began at `began`.
+    /// The name of a region of a process that began at `began`: its label if it has one.
+    pub(super) fn of_region(&mut self, region: &Region, began: SystemTime) -> Name {
+        let mut name = self.of(&region.site, began);
+        if let Some(label) = &region.label {
+            name.text = self::label(label, PhaseKind::KokkosFor);
+        }
+        name
+    }
+
+    /// The name of code of a process that began at `began`.
     ///
     /// A module that is gone, or that changed since, gives no names: they could be wrong ones.
     pub(super) fn of(&mut self, site: &Site, began: SystemTime) -> Name {
@@ -81,6 +90,21 @@ impl Names {
         };
         Name { text, symbol, file, line }
     }
+}
+
+/// The name of a phase. Kokkos names a kernel without a label by the type of its functor.
+pub(super) fn label(name: &str, kind: PhaseKind) -> String {
+    if !kind.is_kernel() {
+        return name.to_owned();
+    }
+    // A tag of the functor's follows it.
+    let words: Vec<_> = name.split('/').map(outlined::demangled_type).collect();
+    words.join("/")
+}
+
+/// A name for places without room.
+pub(super) fn short(name: &str) -> String {
+    shortened(name)
 }
 
 fn named(site: &Site, symbol: Option<&str>, source: Option<&Source>) -> String {

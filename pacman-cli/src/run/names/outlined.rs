@@ -74,6 +74,28 @@ fn demangled(symbol: &str) -> Cow<'_, str> {
     }
 }
 
+/// A C++ type whose mangled name the text is, or else the text.
+///
+/// Short words could be both: `1a` is the type `a`. So only types with a scope are taken for one, and
+/// those whose name has a length of two digits.
+pub(super) fn demangled_type(text: &str) -> Cow<'_, str> {
+    let is_type = text.starts_with("Z")
+        || text.starts_with('N') && text.ends_with('E')
+        || text
+            .as_bytes()
+            .first_chunk()
+            .is_some_and(|[a, b]| a.is_ascii_digit() && b.is_ascii_digit());
+    // The symbol of a type's name, which demanglers know as such.
+    let symbol = format!("_ZTS{text}");
+    match demangle_auto(Cow::Borrowed(&symbol), None) {
+        type_name if is_type && type_name != symbol => {
+            let name = type_name.split_once(" for ").map_or(&*type_name, |(_, name)| name);
+            Cow::Owned(name.to_owned())
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,5 +144,23 @@ mod tests {
         let name = human(None, Some("main._omp_fn.0"), Some(3), None);
         assert_eq!(name.as_deref(), Some("main, line 3"));
         assert_eq!(human(None, None, None, Some("a.out")), None);
+    }
+
+    #[test]
+    fn types_are_demangled_and_words_are_kept() {
+        // GCC 12's `typeid(...).name()`.
+        for (text, name) in [
+            ("Z4mainEUliE_", "main::{lambda(int)#1}"),
+            ("N3lab10RelaxationIdEE", "lab::Relaxation<double>"),
+            ("17ComputeForceLocal", "ComputeForceLocal"),
+            ("axpy", "axpy"),
+            ("Zero", "Zero"),
+            ("NONE", "NONE"),
+            ("1a", "1a"),
+            ("3D stencil", "3D stencil"),
+            ("2x2 blocks", "2x2 blocks"),
+        ] {
+            assert_eq!(demangled_type(text), name);
+        }
     }
 }

@@ -9,12 +9,12 @@ use pacman_events::shown::command_line;
 
 use super::family::{FAMILIES, Of, RUN};
 use super::sample::Labels;
-use crate::run::report::{Efficiency, ProcessReport, RegionReport, Report, Thread};
+use crate::run::report::{Efficiency, PhaseReport, ProcessReport, RegionReport, Report, Thread};
 
 /// The file as text.
 pub(in crate::run) fn write(report: &Report) -> String {
     let mut samples = FAMILIES.map(|_| Vec::new());
-    for process in report.parallel() {
+    for process in report.observed() {
         add(process, &mut samples).expect("memory takes everything");
     }
     let mut text = run(report);
@@ -90,7 +90,27 @@ fn add<W: Write>(process: &ProcessReport, samples: &mut [W]) -> io::Result<()> {
             out.add(Of::Efficiency, &labels.with("factor", factor), value)?;
         }
     }
-    process.regions.iter().try_for_each(|one| region(process, one, &labels, &mut out))
+    process.regions.iter().try_for_each(|one| region(process, one, &labels, &mut out))?;
+    process.phases.iter().try_for_each(|one| phase(process, one, &labels, &mut out))
+}
+
+fn phase<W: Write>(
+    process: &ProcessReport,
+    phase: &PhaseReport,
+    labels: &Labels,
+    out: &mut Samples<'_, W>,
+) -> io::Result<()> {
+    let labels = labels.with("phase", &phase.name).with("kind", phase.kind.word());
+    out.add(Of::PhaseExecutions, &labels, phase.executions)?;
+    out.add(Of::PhaseSeconds, &labels, phase.seconds)?;
+    for (thread, unended) in phase.threads.iter().zip(&phase.unended) {
+        let labels = labels.with("thread", &thread.row.thread.to_string());
+        out.add(Of::PhaseThreadExecutions, &labels, thread.row.executions)?;
+        out.add(Of::PhaseThreadUnended, &labels, unended)?;
+        out.add(Of::PhaseThreadSeconds, &labels, thread.row.seconds)?;
+        events(process, thread, Of::PhaseThreadEvents, &labels, out)?;
+    }
+    Ok(())
 }
 
 fn region<W: Write>(
@@ -108,6 +128,9 @@ fn region<W: Write>(
         .with("entry", &region.entry);
     out.add(Of::Executions, &labels, region.executions)?;
     out.add(Of::Seconds, &labels, region.seconds)?;
+    if let Some(sampling) = region.sampling {
+        out.add(Of::StandardError, &labels, sampling.standard_error)?;
+    }
     if let Some(waiting) = region.waiting {
         out.add(Of::Waiting, &labels, waiting)?;
     }
@@ -160,13 +183,24 @@ fn thread<W: Write>(
             out.add(Of::States, &labels.with("state", state), seconds)?;
         }
     }
+    events(process, thread, Of::Events, labels, out)
+}
+
+/// The counts of a thread in a region or phase.
+fn events<W: Write>(
+    process: &ProcessReport,
+    thread: &Thread,
+    family: Of,
+    labels: &Labels,
+    out: &mut Samples<'_, W>,
+) -> io::Result<()> {
     for (event, count) in process.columns.events.iter().zip(&thread.figures.counts) {
         let Some(count) = count else { continue };
         let labels = labels.with("event", &event.name).with("unit", event.unit);
         let labels = labels
             .and("doubt", event.doubt.map(|_| "true"))
             .and("complete", (!count.is_complete).then_some("false"));
-        out.add(Of::Events, &labels, count.value)?;
+        out.add(family, &labels, count.value)?;
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ pub(super) const RUN: Family =
     Family { name: "pacman_run", kind: Kind::Info, unit: None, help: "The run and its report." };
 
 /// The families of processes, in the order of the file.
-pub(super) const FAMILIES: [Family; 13] = [
+pub(super) const FAMILIES: [Family; 20] = [
     Family {
         name: "pacman_process_seconds",
         kind: Kind::Value,
@@ -74,6 +74,12 @@ pub(super) const FAMILIES: [Family; 13] = [
     ratio("pacman_process_efficiency_ratio", "Factors of the efficiency tree, from run --waits."),
     counter("pacman_region_executions", "Completed executions of the region."),
     seconds("pacman_region_seconds", "Wall time of the region's executions."),
+    Family {
+        name: "pacman_region_standard_error_seconds",
+        kind: Kind::Value,
+        unit: Some("seconds"),
+        help: "Standard error of the wall time, where not every execution was timed.",
+    },
     ratio("pacman_region_waiting_ratio", "Part of the threads' time without work in the region."),
     Family {
         name: "pacman_region_energy_joules",
@@ -93,6 +99,12 @@ pub(super) const FAMILIES: [Family; 13] = [
         "pacman_region_smt_off_speed_ratio",
         "Bounds of the speed with SMT off over that with SMT on.",
     ),
+    counter("pacman_phase_executions", "Executions of the phase that ended."),
+    seconds("pacman_phase_seconds", "Time of the thread that spent most in the phase."),
+    counter("pacman_phase_thread_executions", "Executions on the thread that ended."),
+    counter("pacman_phase_thread_unended", "Executions on the thread that never ended."),
+    seconds("pacman_phase_thread_seconds", "Time of the thread in the phase."),
+    counter("pacman_phase_thread_events", "Events counted on the thread in the phase."),
 ];
 
 /// Places in [`FAMILIES`].
@@ -103,6 +115,7 @@ pub(super) enum Of {
     Efficiency,
     Executions,
     Seconds,
+    StandardError,
     Waiting,
     Energy,
     ThreadExecutions,
@@ -111,4 +124,10 @@ pub(super) enum Of {
     Events,
     Slots,
     SmtOff,
+    PhaseExecutions,
+    PhaseSeconds,
+    PhaseThreadExecutions,
+    PhaseThreadUnended,
+    PhaseThreadSeconds,
+    PhaseThreadEvents,
 }

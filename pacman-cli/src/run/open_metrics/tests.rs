@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use pacman_regions::Recording;
 
 use super::document::{stream, write};
-use crate::run::made::{ThreadSpec, report, timed};
+use crate::run::made::{ThreadSpec, report, timed, with_phase};
 
 /// A sample: its family, its labels, its value.
 #[derive(Debug, PartialEq)]
@@ -142,4 +142,25 @@ fn labels_with_any_letters_come_back_and_the_stream_is_the_same() {
     stream(&whole, report(&recordings).processes.into_iter(), &mut streamed).expect("a file");
     let without_date = |text: &str| text.lines().skip(3).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(without_date(std::str::from_utf8(&streamed).expect("UTF-8")), without_date(&text));
+}
+
+#[test]
+fn phases_are_samples() {
+    let samples = parsed(&write(&report(&[with_phase(run())])));
+    let values = |family: &str| -> Vec<f64> {
+        let of_phase = |sample: &&Sample| {
+            let labels = [("phase", "assemble"), ("kind", "likwid")];
+            let has = |(name, value): (&str, &str)| {
+                sample.labels.get(name).is_some_and(|own| own == value)
+            };
+            sample.family == family && labels.into_iter().all(has)
+        };
+        samples.iter().filter(of_phase).map(|sample| sample.value).collect()
+    };
+    assert_eq!(values("pacman_phase_executions"), [6.0]);
+    assert_eq!(values("pacman_phase_seconds"), [1.5]);
+    assert_eq!(values("pacman_phase_thread_executions"), [3.0, 3.0]);
+    assert_eq!(values("pacman_phase_thread_unended"), [0.0, 1.0]);
+    assert_eq!(values("pacman_phase_thread_seconds"), [1.5, 0.25]);
+    assert_eq!(values("pacman_phase_thread_events"), [1.5e9, 0.25e9]);
 }

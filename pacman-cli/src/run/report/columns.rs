@@ -1,5 +1,6 @@
 //! The events of a process, and what follows from their counts.
 
+use std::cell::LazyCell;
 use std::str::FromStr;
 
 use pacman_core::Event;
@@ -53,13 +54,14 @@ pub(in crate::run) struct Figures {
 impl Columns {
     /// `overhead` is what observing an execution takes, in nanoseconds.
     pub(super) fn of(events: &[pacman_regions::Event], overhead: Option<f64>) -> Columns {
-        let doubted = platform::current().permissions().accepted_doubt();
+        // Asking for permissions reads many files.
+        let doubted = LazyCell::new(|| platform::current().permissions().accepted_doubt());
         let events: Vec<Column> = events
             .iter()
             .map(|event| {
                 let known = Event::from_str(&event.name).ok();
                 let hardware = known.as_ref().is_some_and(Event::is_hardware);
-                let doubt = doubted.filter(|_| hardware);
+                let doubt = if hardware { *doubted } else { None };
                 Column {
                     name: event.name.clone(),
                     doubt,
@@ -73,7 +75,9 @@ impl Columns {
         let counted = |name: &&str| {
             events.iter().any(|event| event.uncounted.is_none() && event.is_called(name))
         };
-        let metrics = builtin()
+        // Reading the metrics takes as long as the rest of a short report.
+        let all = if events.is_empty() { &[] } else { builtin() };
+        let metrics = all
             .iter()
             .filter(|metric| metric.events().iter().all(counted))
             // A core's clock over a region is not known, only its threads' time.

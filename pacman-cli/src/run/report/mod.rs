@@ -1,11 +1,13 @@
 //! The report of a run: recordings with names, figures and places.
 
 mod columns;
+mod counts_by_state;
 mod efficiency;
 mod energy;
 mod mpi;
 mod mpi_factors;
 mod overview;
+mod phase;
 mod process;
 mod region;
 mod seats;
@@ -20,7 +22,7 @@ mod thread;
 use std::collections::BTreeSet;
 
 use pacman_core::Provenance;
-use pacman_regions::Recording;
+use pacman_regions::{Recording, Remembered};
 
 use super::energy::RunEnergy;
 use super::launch::Ended;
@@ -32,9 +34,10 @@ pub(super) use energy::{EnergyFigures, mean};
 pub(super) use mpi::{MpiCall, MpiReport};
 pub(super) use mpi_factors::{MpiFactor, MpiFactors, MpiSummary};
 pub(super) use overview::{Overview, RankSummary, RegionSummary};
+pub(super) use phase::PhaseReport;
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::RegionReport;
-pub(super) use seats::Seats;
+pub(super) use seats::{Seat, Seats};
 pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
 pub(super) use states::{Reason, SiteReport, ThreadStates};
 pub(super) use thread::Thread;
@@ -75,6 +78,14 @@ pub(super) struct Run {
 }
 
 impl Report {
+    /// The costs that adaptation has measured of each region, with the region's name.
+    pub(super) fn remembered(&self) -> impl Iterator<Item = (&str, &Remembered)> {
+        let regions = self.processes.iter().flat_map(|process| &process.regions);
+        regions.filter_map(|region| {
+            Some((region.name.text.as_str(), region.adaptation.as_ref()?.remembered.as_ref()?))
+        })
+    }
+
     /// Names and computes.
     pub(super) fn of(run: Run, recordings: &[Recording]) -> Report {
         let mut names = Names::default();
@@ -116,9 +127,9 @@ impl Report {
         }
     }
 
-    /// Processes in which regions ran.
-    pub(super) fn parallel(&self) -> impl Iterator<Item = &ProcessReport> {
-        self.processes.iter().filter(|process| !process.regions.is_empty())
+    /// Processes in which regions ran or phases were marked.
+    pub(super) fn observed(&self) -> impl Iterator<Item = &ProcessReport> {
+        self.processes.iter().filter(|process| process.has_figures())
     }
 
     /// Whether MPI calls were timed.
@@ -129,6 +140,6 @@ impl Report {
     /// A line about each event that a process with regions could not count, which most often is the
     /// same in all of them.
     pub(super) fn uncounted(&self) -> BTreeSet<String> {
-        self.parallel().flat_map(|process| process.columns.uncounted()).collect()
+        self.observed().flat_map(|process| process.columns.uncounted()).collect()
     }
 }

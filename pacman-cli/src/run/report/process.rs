@@ -12,10 +12,11 @@ use super::columns::{Columns, Figures};
 use super::efficiency::{self, EfficiencyTree};
 use super::energy;
 use super::mpi::MpiReport;
+use super::phase::PhaseReport;
 use super::region::RegionReport;
 use super::seats::Seats;
 use super::states::{RegionStates, SiteReport};
-use crate::implausible::leave_out;
+use crate::implausible::{leave_out, leave_out_of_phases};
 use crate::run::endings;
 use crate::run::energy::RunEnergy;
 use crate::run::names::{Name, Names, tell_apart};
@@ -35,6 +36,8 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) energy: Option<ProcessEnergy>,
     /// The regions with the most time come first.
     pub(in crate::run) regions: Vec<RegionReport>,
+    /// The phases that the program marks, those with the most time first.
+    pub(in crate::run) phases: Vec<PhaseReport>,
     /// Rows by their index in `regions`.
     pub(in crate::run) timeline: Timeline,
     /// Seconds in regions that were in no other.
@@ -60,12 +63,13 @@ impl ProcessReport {
     ) -> ProcessReport {
         let mut recording = recording.clone();
         let left_out = leave_out(&mut recording);
+        let of_phases = leave_out_of_phases(&mut recording);
         let recording = &recording;
         let began = Duration::try_from_secs_f64(recording.process.began).unwrap_or_default();
         let began = SystemTime::UNIX_EPOCH + began;
         let columns = Columns::of(&recording.events, recording.overhead.nanoseconds);
         let mut named: Vec<Name> =
-            recording.regions.iter().map(|region| names.of(&region.site, began)).collect();
+            recording.regions.iter().map(|region| names.of_region(region, began)).collect();
         let sites = recording.regions.iter().map(|region| &region.site);
         tell_apart(&mut named.iter_mut().zip(sites).collect::<Vec<_>>());
         let mut order: Vec<usize> = (0..recording.regions.len()).collect();
@@ -94,6 +98,8 @@ impl ProcessReport {
             })
             .collect();
         let mut notes = recording.notes.clone();
+        let (phases, of_phases) = PhaseReport::all(&recording.phases, &of_phases, &columns, seats);
+        notes.extend(of_phases);
         for one in &left_out {
             let place = order.iter().position(|at| *at == one.region).expect("all are in order");
             notes.push(regions[place].left_out(one.thread, &one.why));
@@ -124,14 +130,20 @@ impl ProcessReport {
             energy: recording.energy.clone(),
             columns,
             regions,
+            phases,
             notes,
         }
     }
 
-    /// Processes with regions come first, and ranks in their order.
+    /// Whether regions ran or phases were marked.
+    pub(in crate::run) fn has_figures(&self) -> bool {
+        !self.regions.is_empty() || !self.phases.is_empty()
+    }
+
+    /// Processes with regions or phases come first, and ranks in their order.
     pub(super) fn order(&self) -> (bool, bool, u32) {
         let rank = self.process.rank.map(|rank| rank.rank);
-        (self.regions.is_empty(), rank.is_none(), rank.unwrap_or_default())
+        (!self.has_figures(), rank.is_none(), rank.unwrap_or_default())
     }
 
     /// The part of the time in which threads could run that they ran, if the kernel told.
@@ -196,7 +208,9 @@ fn uncounted_threads(recording: &Recording) -> Option<String> {
     }
     // The last region may be entered before its counts are.
     let unfinished = u64::from(recording.process.ending != Ending::Exit);
+    let phases = recording.phases.iter().flat_map(|phase| &phase.threads);
     let rows = recording.regions.iter().flat_map(|region| &region.rows);
+    let rows = rows.chain(phases.map(|thread| &thread.row));
     let lacking = rows.filter(|row| row.counted + unfinished < row.executions);
     let threads: BTreeSet<u32> = lacking.map(|row| row.thread).collect();
     let are = if threads.len() == 1 { "thread was" } else { "threads were" };
@@ -231,6 +245,8 @@ fn reordered(timeline: &Timeline, order: &[usize]) -> Timeline {
 }
 
 fn total(recording: &Recording, columns: &Columns) -> Figures {
-    let rows: Vec<_> = recording.regions.iter().flat_map(|region| &region.rows).collect();
+    let phases = recording.phases.iter().flat_map(|phase| &phase.threads);
+    let rows = recording.regions.iter().flat_map(|region| &region.rows);
+    let rows: Vec<_> = rows.chain(phases.map(|thread| &thread.row)).collect();
     columns.figures(&rows)
 }

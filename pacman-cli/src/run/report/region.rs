@@ -1,8 +1,9 @@
 //! One region: its times, how well its threads shared the work, its counts.
 
-use pacman_regions::{Adaptation, Region, Site, Team};
+use pacman_regions::{Adaptation, Region, Sampling, Site, Team};
 
 use super::columns::{Columns, Figures};
+use super::counts_by_state::CountsByState;
 use super::energy::EnergyFigures;
 use super::seats::Seats;
 use super::slots::RegionSlots;
@@ -15,10 +16,15 @@ use crate::run::names::Name;
 #[derive(Debug)]
 pub(in crate::run) struct RegionReport {
     pub(in crate::run) name: Name,
+    /// The label that the program gives it, as it is.
+    pub(in crate::run) label: Option<String>,
     pub(in crate::run) site: Site,
     pub(in crate::run) entry: String,
     pub(in crate::run) runtime: usize,
     pub(in crate::run) executions: u64,
+    /// The timed executions and the standard error of `seconds`, if times and waits are estimates from a
+    /// part of the executions. `executions` is exact.
+    pub(in crate::run) sampling: Option<Sampling>,
     pub(in crate::run) nested: u64,
     pub(in crate::run) seconds: f64,
     pub(in crate::run) mean: Option<f64>,
@@ -34,6 +40,8 @@ pub(in crate::run) struct RegionReport {
     /// The part of its time that observing it took, as measured for one execution.
     pub(in crate::run) overhead: Option<f64>,
     pub(in crate::run) figures: Figures,
+    /// If waits were timed and counted on all threads.
+    pub(in crate::run) by_state: Option<CountsByState>,
     /// The energy of the packages, if it was read.
     pub(in crate::run) energy: Option<EnergyFigures>,
     pub(in crate::run) threads: Vec<Thread>,
@@ -57,14 +65,18 @@ impl RegionReport {
     ) -> RegionReport {
         let quotient = |above: f64, below: f64| (below > 0.0).then(|| above / below);
         let executions = region.executions as f64;
+        let rows: Vec<&pacman_regions::Row> = region.rows.iter().collect();
         let threads = Thread::all(&region.rows, columns, seats);
-        let overhead = overhead.map(|nanoseconds| nanoseconds * 1e-9 * executions);
+        let timed = region.sampling.map_or(executions, |sampling| sampling.timed as f64);
+        let overhead = overhead.map(|nanoseconds| nanoseconds * 1e-9 * timed);
         RegionReport {
             name,
+            label: region.label.clone(),
             site: region.site.clone(),
             entry: region.entry.clone(),
             runtime: region.runtime,
             executions: region.executions,
+            sampling: region.sampling,
             nested: region.nested,
             seconds: region.seconds,
             mean: quotient(region.seconds, executions),
@@ -75,7 +87,8 @@ impl RegionReport {
             imbalance: imbalance(region),
             waiting: waiting(region),
             overhead: overhead.and_then(|overhead| quotient(overhead, region.seconds)),
-            figures: columns.figures(&region.rows.iter().collect::<Vec<_>>()),
+            figures: columns.figures(&rows),
+            by_state: CountsByState::of(&rows, columns),
             energy: region
                 .energy
                 .as_ref()
@@ -111,8 +124,11 @@ impl RegionReport {
         }
     }
 
-    /// `solver.c:12`, where it is known.
+    /// `solver.c:12`, where it is known. A region with a label is in Kokkos' own files.
     pub(in crate::run) fn place(&self) -> Option<String> {
+        if self.label.is_some() {
+            return None;
+        }
         let file = crate::run::names::last(self.name.file.as_ref()?);
         Some(match self.name.line {
             Some(line) => format!("{file}:{line}"),

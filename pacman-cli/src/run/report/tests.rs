@@ -40,6 +40,7 @@ pub(super) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
         entry: "GOMP_parallel".into(),
         runtime: 0,
         executions: 10,
+        sampling: None,
         nested: 0,
         seconds: teams.iter().map(|(_, seconds)| seconds).sum(),
         shortest: 0.1,
@@ -48,6 +49,7 @@ pub(super) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
         rows,
         adaptation: None,
         energy: None,
+        label: None,
     }
 }
 
@@ -176,6 +178,7 @@ fn timed() -> Recording {
         events: Vec::new(),
         overhead: Overhead::default(),
         regions: vec![region(&[(2, 8.0)], rows)],
+        phases: Vec::new(),
         timeline: Timeline::default(),
         waits: Some(Waits {
             sites: vec![WaitSite { site, cause: Cause::Loop, call: None }],

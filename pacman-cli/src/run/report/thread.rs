@@ -3,6 +3,7 @@
 use pacman_regions::Row;
 
 use super::columns::{Columns, Figures};
+use super::counts_by_state::CountsByState;
 use super::seats::{Seat, Seats};
 
 /// One thread of the team.
@@ -14,6 +15,8 @@ pub(in crate::run) struct Thread {
     /// Threads of the team that were on the other contexts of its core all the time.
     pub(in crate::run) beside: Vec<u32>,
     pub(in crate::run) figures: Figures,
+    /// If waits were timed and counted.
+    pub(in crate::run) by_state: Option<CountsByState>,
     /// Why its counts were left out, if they were.
     pub(in crate::run) implausible: Option<String>,
 }
@@ -37,6 +40,7 @@ impl Thread {
                     .map(|(thread, _)| *thread)
                     .collect(),
                 figures: columns.figures(&[row]),
+                by_state: CountsByState::of(&[row], columns),
                 row: row.clone(),
                 implausible: None,
             })

@@ -7,8 +7,8 @@ use crate::stat::clean;
 /// The first lines of the report: what the machine did to the program comes before what the program
 /// did. Empty if each thread had a processor.
 pub(super) fn lines(report: &Report) -> Vec<String> {
-    let several = report.parallel().count() > 1;
-    let busy = report.parallel().filter(|process| process.lacks_processors()).filter_map(|process| {
+    let several = report.observed().count() > 1;
+    let busy = report.observed().filter(|process| process.lacks_processors()).filter_map(|process| {
         let who = match several {
             true => format!(" of {} (process {})", process.program(), process.process.pid),
             false => String::new(),

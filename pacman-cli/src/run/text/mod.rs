@@ -6,9 +6,11 @@ mod efficiency;
 mod energy;
 mod mpi;
 mod overview;
+mod phases;
+mod sampling;
 mod slots;
 
-use super::report::{ProcessReport, RegionReport, Report};
+use super::report::{Figures, ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
 use amount::{absent, percent};
@@ -19,6 +21,7 @@ pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::command_line;
+pub(super) use sampling::{line as sampling_line, time as region_time};
 pub(super) use slots::sentence as smt_off_sentence;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
@@ -43,10 +46,12 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         notes.push(format!("{} more processes are left out: {of_all}", report.left_out));
     }
     let several = report.processes.len() > 1;
-    for process in report.parallel() {
+    for process in report.observed() {
         text.push_str(&format!("\n{}\n", about(process)));
         let shown = shown(process, is_short);
-        text.push_str(&format!("\n{}", regions(process, shown)));
+        if shown > 0 {
+            text.push_str(&format!("\n{}", regions(process, shown)));
+        }
         let left_out = process.regions.len() - shown;
         if left_out > 0 {
             text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
@@ -55,6 +60,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         text.push_str(&slots::section(process, shown));
         for table in [
             counts(process, shown),
+            counts_by_state(process, shown),
             energy::table(process, shown),
             threads(process, shown, is_short),
         ]
@@ -64,19 +70,21 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
             text.push_str(&format!("\n{}", table));
         }
         text.push_str(&adaptation(process, shown));
+        text.push_str(&phases::section(process, is_short));
         let of_process = |note: &String| match several {
             true => format!("process {}: {note}", process.process.pid),
             false => note.clone(),
         };
+        notes.extend(sampling::line(process).iter().map(of_process));
         notes.extend(process.notes.iter().map(of_process));
     }
-    let silent = report.processes.len() - report.parallel().count();
+    let silent = report.processes.len() - report.observed().count();
     if silent > 0 && silent < report.processes.len() {
         let s = if silent == 1 { "" } else { "es" };
-        notes.push(format!("in {silent} more process{s} no region ran"));
+        notes.push(format!("in {silent} more process{s} no region ran and no phase was marked"));
     }
     notes.extend(report.notes.iter().cloned());
-    if report.parallel().any(is_mixed) {
+    if report.observed().any(is_mixed) {
         notes.push("*  teams of several sizes: imbalance is of the one that ran longest".into());
     }
     if !notes.is_empty() {
@@ -126,6 +134,16 @@ fn about(process: &ProcessReport) -> String {
         }
         None => String::new(),
     };
+    if process.regions.is_empty() {
+        return format!(
+            "{} (process {}{}): {} in {}",
+            clean(process.program()),
+            process.process.pid,
+            mpi::place(process),
+            number(process.phases.len(), "phase"),
+            seconds(process.process.seconds),
+        );
+    }
     format!(
         "{} (process {}{}): {}, {} on {}; {} of {} in {regions}{overhead}",
         clean(process.program()),
@@ -161,7 +179,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Grid {
     for region in &process.regions[..shown] {
         let mark = if region.teams.len() > 1 { "*" } else { "" };
         table.row(vec![
-            seconds(region.seconds),
+            sampling::time(region),
             percent(region.share),
             grouped(region.executions),
             region.mean.map_or_else(absent, seconds),
@@ -191,12 +209,40 @@ fn title(region: &RegionReport) -> String {
 }
 
 fn counts(process: &ProcessReport, shown: usize) -> Option<Grid> {
+    let mut table = counts_table(process, Vec::new()).filter(|_| shown > 0)?;
+    for region in &process.regions[..shown] {
+        let mut cells = figures(process, &region.figures);
+        cells.push(clean(&region.name.short()));
+        table.row(cells);
+    }
+    Some(table)
+}
+
+/// Two lines for each region whose waits were counted.
+fn counts_by_state(process: &ProcessReport, shown: usize) -> Option<Grid> {
+    let mut table = counts_table(process, vec![Column::left("counts of")])?;
+    let regions = process.regions[..shown].iter();
+    let mut is_empty = true;
+    for (region, by_state) in regions.filter_map(|region| Some((region, region.by_state.as_ref()?)))
+    {
+        let name = clean(&region.name.short());
+        for (state, own) in [("useful time", &by_state.useful), ("waits", &by_state.waiting)] {
+            let cells = [vec![state.to_owned()], figures(process, own), vec![name.clone()]];
+            table.row(cells.concat());
+            is_empty = false;
+        }
+    }
+    (!is_empty).then_some(table)
+}
+
+/// A table with columns for counts between `before` and the region's name.
+fn counts_table(process: &ProcessReport, before: Vec<Column>) -> Option<Grid> {
     let columns = &process.columns;
     let counted = columns.counted();
     if counted.is_empty() {
         return None;
     }
-    let mut heading = Vec::new();
+    let mut heading = before;
     for (_, event) in &counted {
         let unit = if event.unit == "ns" { "" } else { event.unit };
         heading.push(Column::right(&event.title(), unit));
@@ -204,21 +250,20 @@ fn counts(process: &ProcessReport, shown: usize) -> Option<Grid> {
     }
     heading.extend(columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));
     heading.push(Column::left("region"));
-    let mut table = Grid::new(heading);
-    for region in &process.regions[..shown] {
-        let figures = &region.figures;
-        let mut cells: Vec<String> = Vec::new();
-        for (at, event) in &counted {
-            cells.push(quantity(figures.counts[*at], event.unit));
-            let in_second = figures.rates[*at].map(|value| rate(value, event.unit));
-            cells.push(in_second.unwrap_or_else(absent));
-        }
-        let metrics = figures.metrics.iter();
-        cells.extend(metrics.map(|value| value.map_or_else(absent, metric)));
-        cells.push(clean(&region.name.short()));
-        table.row(cells);
+    Some(Grid::new(heading))
+}
+
+/// The cells of one line for these columns.
+fn figures(process: &ProcessReport, figures: &Figures) -> Vec<String> {
+    let mut cells: Vec<String> = Vec::new();
+    for (at, event) in process.columns.counted() {
+        cells.push(quantity(figures.counts[at], event.unit));
+        let in_second = figures.rates[at].map(|value| rate(value, event.unit));
+        cells.push(in_second.unwrap_or_else(absent));
     }
-    Some(table)
+    let metrics = figures.metrics.iter();
+    cells.extend(metrics.map(|value| value.map_or_else(absent, metric)));
+    cells
 }
 
 fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Grid> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::event::{Event, Track};
 use super::pids::Pids;
-use super::{timeline, totals};
+use super::{phases, timeline, totals};
 use crate::document::List;
 use crate::run::report::{ProcessReport, Report};
 
@@ -39,7 +39,7 @@ struct About<'a> {
 /// The file as text.
 pub(in crate::run) fn write(report: &Report) -> String {
     let mut text = Vec::new();
-    let processes = report.parallel();
+    let processes = report.observed();
     whole(report, processes, &mut text).expect("memory takes everything, and names are strings");
     String::from_utf8(text).expect("JSON is UTF-8")
 }
@@ -50,7 +50,7 @@ pub(in crate::run) fn stream(
     processes: impl Iterator<Item = ProcessReport>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    whole(report, processes.filter(|process| !process.regions.is_empty()), out)
+    whole(report, processes.filter(|process| process.has_figures()), out)
 }
 
 fn whole<P: Borrow<ProcessReport>>(
@@ -106,6 +106,9 @@ fn events(process: &ProcessReport, began: f64, place: usize, pids: &mut Pids) ->
     }
     events.extend(timeline::events(process, pid, offset, pids));
     events.extend(totals::events(process, threads, offset, pids));
+    let teams = process.regions.iter().flat_map(|region| &region.threads);
+    let before = teams.map(|thread| thread.row.thread as usize + 1).max().unwrap_or(0);
+    events.extend(phases::events(process, threads, offset, before, pids));
     events
 }
 
@@ -116,4 +119,5 @@ const CONTENTS: &str = "A recording has sums, not single executions. Each proces
     region that ran outside of others: a slice is an interval of the timeline in which the region ran, \
     rounded outwards to the timeline's bins, with its time inside in time_s. The counters are mean \
     numbers of threads in a bin. The other process has each thread's totals in each region one after the \
-    other: useful time and waits have true lengths in time_s, but no place in time.";
+    other: useful time and waits have true lengths in time_s, but no place in time. So it has the phases that \
+    the program marks, on tracks of their own: a phase contains the phases and regions inside of it.";

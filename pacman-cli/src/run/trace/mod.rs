@@ -2,6 +2,7 @@
 
 mod document;
 mod event;
+mod phases;
 mod pids;
 #[cfg(test)]
 mod tests;

@@ -113,3 +113,37 @@ fn waits_lie_inside_of_the_total_of_their_region() {
     ];
     assert_eq!(slices, expected);
 }
+
+#[test]
+fn phases_have_tracks_of_their_own() {
+    let threads = [ThreadSpec { busy: 7.5, start: 0.25, waits: 3.0, cpu: 0 }];
+    let recording = made::with_phase(timed(&threads, "lock"));
+    let events = events(&write(&report(&[recording])));
+    let tracks: Vec<_> = of_kind(&events, "M")
+        .filter(|event| event["name"] == "thread_name")
+        .map(|event| (event["args"]["name"].as_str().expect("a name"), &event["tid"]))
+        .collect();
+    let phases: Vec<_> = of_kind(&events, "X").filter(|event| event["cat"] == "phase").collect();
+    assert_eq!(phases.len(), 2);
+    for (phase, name, time, unended) in
+        [(phases[0], "phases of thread 0", 1.5, 0), (phases[1], "phases of thread 1", 0.25, 1)]
+    {
+        assert!(tracks.contains(&(name, &phase["tid"])), "{tracks:?}");
+        assert_eq!(phase["name"], "assemble");
+        assert_eq!(phase["dur"].as_f64(), Some(time * 1e6));
+        let args = &phase["args"];
+        assert_eq!((&args["kind"], &args["unended"]), (&"likwid".into(), &unended.into()));
+        assert_eq!(args["task-clock [ns]"].as_f64(), Some(time * 1e9));
+    }
+}
+
+#[test]
+fn a_streamed_process_with_phases_alone_is_there() {
+    let recording = made::with_phase(recording(0));
+    let whole = write(&report(std::slice::from_ref(&recording)));
+    assert!(whole.contains("assemble"), "{whole}");
+    let mut streamed = Vec::new();
+    let processes = report(std::slice::from_ref(&recording)).processes.into_iter();
+    stream(&report(&[recording]), processes, &mut streamed).expect("memory takes everything");
+    assert_eq!(streamed, whole.into_bytes());
+}

@@ -85,18 +85,27 @@ fn about(process: &ProcessReport, region: &RegionReport, thread: &Thread) -> Map
         ("cpu".to_owned(), json!(row.cpu.filter(|_| row.moves == 0))),
         ("counted".to_owned(), json!(row.counted)),
         ("nested".to_owned(), json!(region.nested)),
+        ("timed_executions".to_owned(), json!(region.sampling.map(|sampling| sampling.timed))),
         ("file".to_owned(), json!(region.name.file)),
         ("line".to_owned(), json!(region.name.line)),
     ]);
-    let counts = process.columns.events.iter().zip(&thread.figures.counts);
-    about.extend(counts.filter_map(|(event, count)| {
-        Some((format!("{} [{}]", event.title(), event.unit), json!((*count)?.value)))
-    }));
+    about.extend(counts(process, thread));
     about
+}
+
+/// A thread's counts with the titles of their events.
+pub(super) fn counts(
+    process: &ProcessReport,
+    thread: &Thread,
+) -> impl Iterator<Item = (String, Value)> {
+    let counts = process.columns.events.iter().zip(&thread.figures.counts);
+    counts.filter_map(|(event, count)| {
+        Some((format!("{} [{}]", event.title(), event.unit), json!((*count)?.value)))
+    })
 }
 
 /// Seconds with whole microseconds. Importers convert to nanoseconds, and a fraction may end a part after
 /// its whole.
-fn whole_micros(seconds: f64) -> f64 {
+pub(super) fn whole_micros(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }

@@ -6,11 +6,12 @@ use std::io;
 use std::time::Instant;
 
 use pacman_core::Topology;
-use pacman_core::backend::{Backend, Target};
+use pacman_core::backend::Target;
 
 use super::{Follower, State};
 use crate::error::{CliError, CliResult};
 use crate::stat::affinity::ThreadPlaces;
+use crate::stat::sets::EventSets;
 use crate::stat::{ptrace, thread};
 
 impl<'a> Follower<'a> {
@@ -20,8 +21,7 @@ impl<'a> Follower<'a> {
     /// # Errors
     /// If there is no such process, or if it cannot be traced or counted. It then runs on alone.
     pub(crate) fn attach(
-        backend: &'a dyn Backend,
-        events: usize,
+        sets: &'a EventSets,
         pid: i32,
         topology: &'a Topology,
     ) -> CliResult<Follower<'a>> {
@@ -34,8 +34,7 @@ impl<'a> Follower<'a> {
             _ => {}
         }
         let mut follower = Follower {
-            backend,
-            events,
+            sets,
             topology,
             places: ThreadPlaces::none(),
             threads: Vec::new(),
@@ -72,7 +71,7 @@ impl<'a> Follower<'a> {
                     Ok(()) => {
                         // Without permission to count, one thread tells for all of them.
                         if self.threads.is_empty() {
-                            drop(self.backend.open(Target::Thread(tid))?);
+                            drop(self.sets.open(Target::Thread(tid))?);
                         }
                         self.admit(tid);
                     }

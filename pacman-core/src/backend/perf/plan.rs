@@ -113,7 +113,7 @@ impl Plan {
             parts.push(Part { place, coefficient: 0, way, core_type });
         }
         let by_core_type = parts.iter().any(|part| part.core_type.is_some());
-        if by_core_type && sharing == Sharing::Multiplexed {
+        if by_core_type && sharing != Sharing::Pinned {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 "cannot let the kernel multiplex groups on a hybrid processor: time off the \

@@ -10,4 +10,7 @@ pub enum Sharing {
     /// The kernel may multiplex the group with others. Counts are raw, and a reading also has
     /// the times that the group was enabled and running.
     Multiplexed,
+    /// As [`Multiplexed`](Sharing::Multiplexed), for event sets that rotate. A group that was never
+    /// on the counters is read without an error: its running time is 0.
+    Rotating,
 }

@@ -4,11 +4,13 @@
 //! execution of a phase counts one of them. [`plan`](Sets::plan) makes the sets,
 //! [`SetScheduler`] is the owner's side, and [`RotatingStats`] the side that other threads see.
 
+mod by_kernel;
 mod plan;
 mod set_scheduler;
 mod set_stats;
 mod sets;
 
+pub use by_kernel::plan_event_sets;
 pub(super) use plan::{Room, advise, is_lack_of_room};
 pub(super) use set_scheduler::{ByPlace, SetScheduler};
 pub(crate) use set_stats::{RotatingStats, SetStats};

@@ -52,6 +52,18 @@ impl Sets {
         room: &dyn Fn() -> Result<Option<Room>>,
         open: &Open<'_>,
     ) -> Result<Sets> {
+        Sets::plan_together(rotation, events, &[], room, open)
+    }
+
+    /// As [`plan`](Self::plan). Each list of event numbers in `together` stays in one set if it fits
+    /// at once, so that ratios of its counts are of the same time.
+    pub(super) fn plan_together(
+        rotation: EventSetRotation,
+        events: &[Event],
+        together: &[Vec<usize>],
+        room: &dyn Fn() -> Result<Option<Room>>,
+        open: &Open<'_>,
+    ) -> Result<Sets> {
         if events.len() > MAX_ROTATED_EVENTS {
             return Err(too_many(events.len()));
         }
@@ -60,7 +72,10 @@ impl Sets {
             Err(error) if !is_lack_of_room(&error) => return Err(error),
             Err(_) => {}
         }
-        let planner = Planner { events, open };
+        let alone = Planner { events, units: Vec::new(), open };
+        let fits = |unit: &&Vec<usize>| open(&alone.named(unit)).is_ok();
+        let units = together.iter().filter(fits).cloned().collect();
+        let planner = Planner { units, ..alone };
         for sets in room()?.map(|room| planner.by_table(&room)).unwrap_or_default() {
             match planner.open_all(&sets) {
                 Ok(list) => return Ok(Sets { rotation, list }),
@@ -97,6 +112,8 @@ pub(in crate::session) fn is_lack_of_room(error: &Error) -> bool {
 
 struct Planner<'a> {
     events: &'a [Event],
+    /// Numbers of events that stay together. Events in none of the lists are for themselves.
+    units: Vec<Vec<usize>>,
     open: &'a Open<'a>,
 }
 
@@ -136,12 +153,10 @@ impl Planner<'_> {
             })
             .collect();
         let mut full = bare.clone();
-        for event in hardware {
+        for unit in self.hardware_units() {
             let with = |set: &Vec<usize>| {
                 let mut set = set.clone();
-                if !set.contains(&event) {
-                    set.push(event);
-                }
+                set.extend(unit.iter().filter(|event| !set.contains(event)).collect::<Vec<_>>());
                 set
             };
             let wider: Numbers = full.iter().map(with).collect();
@@ -154,21 +169,22 @@ impl Planner<'_> {
         vec![full, bare]
     }
 
-    /// Puts each event into the first set where it fits, by asking the machine.
+    /// Puts each unit into the first set where it fits, by asking the machine.
     fn by_trial(&self) -> Result<Numbers> {
         let mut sets: Numbers = Vec::new();
-        'events: for event in self.hardware() {
+        'units: for unit in self.hardware_units() {
             for set in &mut sets {
-                set.push(event);
+                let before = set.len();
+                set.extend(&unit);
                 match (self.open)(&self.named(set)) {
-                    Ok(_) => continue 'events,
+                    Ok(_) => continue 'units,
                     Err(error) if is_lack_of_room(&error) => {}
                     Err(error) => return Err(error),
                 }
-                set.pop();
+                set.truncate(before);
             }
-            (self.open)(&self.named(&[event]))?;
-            sets.push(vec![event]);
+            (self.open)(&self.named(&unit))?;
+            sets.push(unit);
         }
         Ok(sets)
     }
@@ -202,6 +218,25 @@ impl Planner<'_> {
         self.numbers(|event| event.is_hardware() && !is_part(event))
     }
 
+    /// The same events, in lists of those that stay together.
+    fn hardware_units(&self) -> Vec<Vec<usize>> {
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        for event in self.hardware() {
+            let number = self.unit_of(event);
+            match units.iter_mut().find(|unit| self.unit_of(unit[0]) == number) {
+                Some(unit) => unit.push(event),
+                None => units.push(vec![event]),
+            }
+        }
+        units
+    }
+
+    /// The smallest number of an event that stays together with `event`.
+    fn unit_of(&self, event: usize) -> usize {
+        let unit = self.units.iter().find(|unit| unit.contains(&event));
+        unit.and_then(|unit| unit.iter().copied().min()).unwrap_or(event)
+    }
+
     fn named(&self, numbers: &[usize]) -> Vec<Event> {
         self.of(&self.completed(numbers))
     }
@@ -214,7 +249,7 @@ impl Planner<'_> {
         (0..self.events.len()).filter(|event| which(&self.events[*event])).collect()
     }
 
-    /// The constraints of the events' terms. The terms of one event stay together.
+    /// The constraints of the events' terms. The terms of a unit stay together.
     fn demands(&self, numbers: &[usize], pmu: &Pmu) -> Vec<EventConstraints> {
         let mut demands = Vec::new();
         for event in numbers {
@@ -222,7 +257,7 @@ impl Planner<'_> {
             for term in terms {
                 let rings = Rings { user: term.hardware.user, kernel: term.hardware.kernel };
                 let demand = EventConstraints::of(&term.encoding, pmu, rings);
-                demands.push(demand.in_bundle(*event as u32));
+                demands.push(demand.in_bundle(self.unit_of(*event) as u32));
             }
         }
         demands
@@ -278,7 +313,8 @@ mod tests {
         let open = |list: &[Event]| -> Result<Box<dyn Backend>> {
             let numbers: Vec<usize> = (0..list.len()).collect();
             let open = |_: &[Event]| unreachable!("planning asks once");
-            let demands = Planner { events: list, open: &open }.demands(&numbers, pmu);
+            let demands =
+                Planner { events: list, units: vec![], open: &open }.demands(&numbers, pmu);
             if allocate(pmu, &demands).is_ok() { Ok(Box::new(Nothing)) } else { Err(conflict()) }
         };
         Sets::plan(EventSetRotation::PerExecution, events, &|| Ok(room()), &open)
@@ -346,9 +382,35 @@ mod tests {
         assert_eq!(asked.borrow().len(), 1 + sets.len(), "the table's plan is taken");
         let pmu = room("p4").unwrap().pmu;
         for set in &sets {
-            let demands = Planner { events: &events, open: &open }.demands(set, &pmu);
+            let demands =
+                Planner { events: &events, units: vec![], open: &open }.demands(set, &pmu);
             assert_eq!(demands.len(), set.len() + usize::from(set.contains(&0)), "{sets:?}");
             assert!(allocate(&pmu, &demands).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_stays_together_is_in_one_set_unless_it_has_no_room() {
+        let events = on("hsw", &SEVEN);
+        let pmu = room("hsw").unwrap().pmu;
+        let open = |list: &[Event]| -> Result<Box<dyn Backend>> {
+            let numbers: Vec<usize> = (0..list.len()).collect();
+            let asked = Planner { events: list, units: vec![], open: &|_| unreachable!() };
+            let demands = asked.demands(&numbers, &pmu);
+            if allocate(&pmu, &demands).is_ok() { Ok(Box::new(Nothing)) } else { Err(conflict()) }
+        };
+        let rotation = EventSetRotation::PerExecution;
+        for known in [true, false] {
+            let room = || Ok(room("hsw").filter(|_| known));
+            let plan = |together: &[usize]| {
+                let units = [together.to_vec()];
+                let sets = Sets::plan_together(rotation, &events, &units, &room, &open).unwrap();
+                events_of(&sets)
+            };
+            let sets = plan(&[0, 5]);
+            assert!(sets.len() == 2 && sets.iter().all(|set| set.contains(&0) == set.contains(&5)));
+            // Five events on four counters.
+            assert_eq!(plan(&[0, 1, 3, 4, 5]).len(), 2);
         }
     }
 

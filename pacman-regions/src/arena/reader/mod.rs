@@ -5,6 +5,7 @@
 
 mod energy;
 mod energy_sum;
+mod phases;
 mod records;
 mod region;
 mod sorted;
@@ -17,6 +18,7 @@ use std::mem::offset_of;
 use super::cells;
 use super::format::{MAGIC, VERSION, WORDS, header};
 use crate::{Adaptation, Ending, Overhead, Process, Recording};
+use phases::{facts, phases};
 use records::{Owned, command_of, owned, region_of, word};
 use region::{Known, adaptation_of, region};
 use sorted::Sorted;
@@ -41,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Recording>, String> {
     }
     let owned = owned(&words);
     let mut recordings: Vec<Recording> =
-        owned.keys().filter_map(|owner| recording(&owned, *owner)).collect();
+        owned.keys().filter_map(|owner| recording(&owned, *owner, words[header::TICK])).collect();
     let refused = words[header::REFUSED];
     if let (Some(first), 1..) = (recordings.first_mut(), refused) {
         first.notes.push(format!(
@@ -51,16 +53,20 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Recording>, String> {
     Ok(recordings)
 }
 
-fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> {
+fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<Recording> {
     let records = owned.get(&owner)?;
     let mut sorted = Sorted::default();
     let mut damaged = records.damaged;
     for (kind, record) in &records.records {
         damaged |= sorted.take(*kind, record).is_none();
     }
+    sorted.add_counted_executions();
     let process = sorted.process?;
     let get = |offset: usize| word(process, offset);
-    let scale = f64::from_bits(get(offset_of!(cells::Process, seconds_per_tick)));
+    let scale = match get(offset_of!(cells::Process, seconds_per_tick)) {
+        0 => f64::from_bits(tick),
+        own => f64::from_bits(own),
+    };
     let scale = if scale.is_finite() && (1e-15..1.0).contains(&scale) { scale } else { 0.0 };
     damaged |= scale == 0.0;
     let numbers = get(offset_of!(cells::Process, numbers));
@@ -70,13 +76,18 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
     // A forked process records adaptation of an inherited region only after a change.
     let unsaid = get(offset_of!(cells::Process, adapted)) != 0 && records.forked_from != 0;
     for (number, sum) in &sorted.primary_stats {
-        let known = region_of(owned, owner, *number).and_then(Known::of);
+        let mut known = region_of(owned, owner, *number).and_then(Known::of);
+        if let Some(known) = &mut known {
+            let phase = known.labelled_by.and_then(|number| facts(owned, owner, number));
+            known.label = phase.map(|(_, name)| name);
+        }
         let said = sorted.adaptations.get(number).and_then(|(_, record)| adaptation_of(record));
         let adaptation = said.or_else(|| unsaid.then(Adaptation::default));
         regions.push((*number, region(&sorted, *number, sum, known, adaptation, scale)));
         primary_stats.push(sum);
     }
     let waits = waits(owned, owner, (&sorted, process), &mut regions, scale);
+    let phases = phases(owned, owner, &sorted, scale);
     let mut notes = std::mem::take(&mut sorted.notes);
     let refused = get(offset_of!(cells::Process, refused));
     if refused > 0 {
@@ -114,6 +125,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
         },
         timeline: timeline(&primary_stats, scale),
         regions: regions.into_iter().map(|(_, region)| region).collect(),
+        phases,
         waits,
         scheduling: scheduling(process),
         notes,

@@ -17,6 +17,8 @@ pub(super) struct Owned<'w> {
     pub(super) records: Vec<(Kind, &'w [u64])>,
     /// By number.
     regions: BTreeMap<u32, &'w [u64]>,
+    /// Phases by number.
+    phases: BTreeMap<u32, &'w [u64]>,
     /// Waiting constructs by number.
     sites: BTreeMap<u32, &'w [u64]>,
     pub(super) forked_from: u64,
@@ -56,6 +58,7 @@ fn records<'w>(chunk: &'w [u64], process: &mut Owned<'w>) {
         let record = &chunk[at..end];
         match Kind::of(kind) {
             Some(Kind::Region) => drop(process.regions.insert(record[1] as u32, record)),
+            Some(Kind::Phase) => drop(process.phases.insert(record[1] as u32, record)),
             Some(Kind::WaitSite) => drop(process.sites.insert(record[1] as u32, record)),
             Some(kind) => process.records.push((kind, record)),
             // The process ended while it filled the record.
@@ -80,6 +83,15 @@ pub(super) fn region_of<'w>(
     number: u32,
 ) -> Option<&'w [u64]> {
     inherited(owned, owner, |process| process.regions.get(&number).copied())
+}
+
+/// The record of a phase, which a forked process may have from its parent.
+pub(super) fn phase_of<'w>(
+    owned: &BTreeMap<u64, Owned<'w>>,
+    owner: u64,
+    number: u32,
+) -> Option<&'w [u64]> {
+    inherited(owned, owner, |process| process.phases.get(&number).copied())
 }
 
 /// The record of a waiting construct, which a forked process may have from its parent.

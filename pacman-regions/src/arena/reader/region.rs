@@ -4,13 +4,16 @@ use super::sorted::Sorted;
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::payload::Cursor;
 use crate::arena::writer::slot;
-use crate::{Adaptation, Region, Row, Site, Team};
+use crate::{Adaptation, Region, Row, Sampling, Site, Team};
 
 /// The facts of a region that do not change.
 pub(super) struct Known {
     runtime: u32,
     site: Site,
     entry: String,
+    /// The number of the phase whose label it has.
+    pub(super) labelled_by: Option<u32>,
+    pub(super) label: Option<String>,
 }
 
 impl Known {
@@ -18,7 +21,10 @@ impl Known {
         let mut cursor = Cursor(&record[2..]);
         let (runtime, address) = (cursor.small()?, cursor.number()?);
         let (module, source) = (cursor.path()?, cursor.optional()?);
-        Some(Known { runtime, site: Site { module, address, source }, entry: cursor.text()? })
+        let site = Site { module, address, source };
+        let entry = cursor.text()?;
+        let labelled_by = cursor.small()?.checked_sub(1);
+        Some(Known { runtime, site, entry, labelled_by, label: None })
     }
 }
 
@@ -30,40 +36,69 @@ pub(super) fn region(
     adaptation: Option<Adaptation>,
     scale: f64,
 ) -> Region {
+    // Timed executions stand for all of them. Without a sample the factor is 1, and nothing changes.
+    let factor = sum.factor();
+    let times = |number: u64| times(number, factor);
+    let (exact, scale) = (scale, scale * factor);
     let seconds = |ticks: u64| ticks as f64 * scale;
     let team = |&(threads, executions, ticks): &(u32, u64, u64)| Team {
         threads,
-        executions,
+        executions: times(executions),
         seconds: seconds(ticks),
     };
     let mut teams: Vec<Team> = sum.teams.iter().map(team).collect();
     teams.sort_by_key(|team| team.threads);
+    let rounded = teams.iter().fold(0u64, |sum, team| sum.saturating_add(team.executions));
+    if let Some(most) = teams.iter_mut().max_by_key(|team| team.executions) {
+        most.executions = most.executions.saturating_add(sum.all()).saturating_sub(rounded);
+    }
     let widest = teams.last().map_or(1, |team| team.threads);
     let rows = sorted.rows.range((number, 0)..=(number, u32::MAX));
     let rows = rows.filter(|(_, sum)| sum.executions > 0);
+    // A process may have ended between the row of a timed execution and the region's sum. That execution
+    // stands for many, but no thread ran the region more often than the region ran.
+    let most = if sum.sampling().is_some() { sum.all() } else { u64::MAX };
     let nowhere = || Known {
         runtime: 0,
         site: Site { module: Default::default(), address: 0, source: None },
         entry: "?".into(),
+        labelled_by: None,
+        label: None,
     };
     let known = known.unwrap_or_else(nowhere);
     Region {
         runtime: sorted.runtimes.range(..known.runtime).count(),
         site: known.site,
+        label: known.label,
         entry: known.entry,
-        executions: sum.executions,
-        nested: sum.nested,
+        executions: sum.all(),
+        sampling: sum
+            .sampling()
+            .map(|(timed, error)| Sampling { timed, standard_error: error * exact }),
+        nested: sum.nested.min(sum.all()),
         seconds: seconds(sum.ticks),
-        shortest: seconds(sum.shortest),
-        longest: seconds(sum.longest),
+        // An estimate may be shorter than what it is made of.
+        shortest: (sum.shortest as f64 * exact).min(seconds(sum.ticks)),
+        longest: (sum.longest as f64 * exact).min(seconds(sum.ticks)),
         teams,
-        rows: rows.map(|(&(_, thread), sum)| row(sorted, thread, sum, scale)).collect(),
+        rows: rows
+            .map(|(&(_, thread), own)| {
+                let row = row(sorted, thread, own, scale);
+                Row { executions: times(row.executions).min(most), ..row }
+            })
+            .collect(),
         adaptation: adaptation.map(|adaptation| adaptation.of_teams(widest)),
-        energy: sorted.region_energy(number, scale),
+        energy: sorted.region_energy(number, exact),
     }
 }
 
-fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, scale: f64) -> Row {
+/// A number of all executions from that of the timed ones. Large numbers keep all digits without a
+/// sample.
+pub(super) fn times(number: u64, factor: f64) -> u64 {
+    if factor == 1.0 { number } else { (number as f64 * factor).round() as u64 }
+}
+
+pub(super) fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, scale: f64) -> Row {
     let mut counts = vec![None; sorted.events.len()];
     if sum.counted > 0 {
         let counted = sorted.counted.iter().zip(&sum.counts);

@@ -7,9 +7,10 @@ use super::energy_sum::EnergySum;
 use super::records::word;
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::bins::BinTotals;
-use crate::arena::cells::{self, EVENTS};
+use crate::arena::cells::{self, COUNTDOWNS, EVENTS};
 use crate::arena::format::Kind;
 use crate::arena::payload::Cursor;
+use crate::arena::phase_row::PhaseRow;
 use crate::arena::wait_row::WaitRow;
 use crate::arena::writer::slot;
 use crate::{Event, Rank, Runtime, RuntimeFamily};
@@ -33,12 +34,16 @@ pub(super) struct Sorted<'w> {
     /// By region, thread and site: the number of waits and their ticks.
     pub(super) waits: BTreeMap<(u32, u32, u32), (u64, u64)>,
     pub(super) primary_stats: BTreeMap<u32, PrimarySum>,
+    /// By phase and thread: the executions that began, and those that ended.
+    pub(super) phases: BTreeMap<(u32, u32), (u64, RowSum)>,
     pub(super) adaptations: BTreeMap<u32, (u64, &'w [u64])>,
     /// The source, the packages and the nanojoules after which a counter wraps.
     pub(super) energy_source: Option<(String, u32, u64)>,
     /// By one more than the region; 0 is the process.
     pub(super) energies: BTreeMap<u64, EnergySum>,
     pub(super) open_regions: u64,
+    /// The executions that were only counted, by region.
+    pub(super) counted_executions: BTreeMap<u32, u64>,
     /// The latest known activity, in ticks.
     pub(super) until: u64,
 }
@@ -52,6 +57,17 @@ impl<'w> Sorted<'w> {
             Kind::Thread => {
                 let open_regions = word(record, offset_of!(cells::Thread, open_regions));
                 self.open_regions = self.open_regions.saturating_add(open_regions);
+                let words = |offset: usize| record.get(offset / 8..)?.get(..COUNTDOWNS);
+                let regions = words(offset_of!(cells::Thread, counted_regions))?;
+                for (region, &executions) in
+                    regions.iter().zip(words(offset_of!(cells::Thread, counted))?)
+                {
+                    if let Some(region) = region.checked_sub(1) {
+                        let sum =
+                            self.counted_executions.entry(u32::try_from(region).ok()?).or_default();
+                        *sum = sum.saturating_add(executions);
+                    }
+                }
             }
             Kind::Command => self.command = Some(cursor.bytes()?),
             Kind::Runtime => {
@@ -68,10 +84,11 @@ impl<'w> Sorted<'w> {
                 self.first = Some(first);
             }
             Kind::Events => (self.events, self.counted) = events(&mut cursor)?,
-            Kind::Region | Kind::WaitSite => {}
+            Kind::Region | Kind::WaitSite | Kind::Phase => {}
             Kind::Note if self.notes.len() < NOTES => self.notes.push(cursor.text()?),
             Kind::Note => {}
-            Kind::Row => self.row(record)?,
+            Kind::Row => self.rows.entry(row_key(record)).or_default().add(record)?,
+            Kind::PhaseRow => self.phase_row(record)?,
             Kind::WaitRow => self.wait_row(record),
             Kind::PrimaryStats => self.primary_stats(record)?,
             Kind::Adaptation => {
@@ -101,28 +118,20 @@ impl<'w> Sorted<'w> {
         Some(())
     }
 
-    fn row(&mut self, record: &[u64]) -> Option<()> {
-        let get = |offset: usize| word(record, offset);
-        let counts = record.get(offset_of!(cells::Row, counts) / 8..)?.get(..EVENTS)?;
-        let key = get(offset_of!(cells::Row, key));
-        let sum = self.rows.entry((key as u32, (key >> 32) as u32)).or_default();
-        if let Some(cpu) = get(offset_of!(cells::Row, cpu)).checked_sub(1) {
-            let cpu = u32::try_from(cpu).ok()?;
-            // The rows of two threads with this number differ in the context, which counts as a move.
-            let elsewhere = sum.cpu.is_some_and(|before| before != cpu);
-            sum.moves = sum.moves.saturating_add(u64::from(elsewhere));
-            sum.cpu = Some(cpu);
+    /// All records are there: adds the executions that were only counted to their regions.
+    pub(super) fn add_counted_executions(&mut self) {
+        for (region, executions) in std::mem::take(&mut self.counted_executions) {
+            if let Some(sum) = self.primary_stats.get_mut(&region) {
+                sum.add_counted(executions);
+            }
         }
-        for (sum, offset) in [
-            (&mut sum.executions, offset_of!(cells::Row, executions)),
-            (&mut sum.ticks, offset_of!(cells::Row, ticks)),
-            (&mut sum.moves, offset_of!(cells::Row, moves)),
-            (&mut sum.counted, offset_of!(cells::Row, counted)),
-        ] {
-            *sum = sum.saturating_add(get(offset));
-        }
-        sum.counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
-        Some(())
+    }
+
+    fn phase_row(&mut self, record: &[u64]) -> Option<()> {
+        let row = record.get(offset_of!(PhaseRow, row) / 8..)?;
+        let (begun, sum) = self.phases.entry(row_key(row)).or_default();
+        *begun = begun.saturating_add(word(record, offset_of!(PhaseRow, begun)));
+        sum.add(row)
     }
 
     fn wait_row(&mut self, record: &[u64]) {
@@ -149,6 +158,12 @@ impl<'w> Sorted<'w> {
         }
         Some(())
     }
+}
+
+/// The region or phase of a row, and the thread's number.
+fn row_key(row: &[u64]) -> (u32, u32) {
+    let key = word(row, offset_of!(cells::Row, key));
+    (key as u32, (key >> 32) as u32)
 }
 
 fn events(cursor: &mut Cursor<'_>) -> Option<(Vec<Event>, Vec<usize>)> {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use super::records::{Owned, site_of, word};
+use super::region::times;
 use super::sorted::Sorted;
+use super::sums::PrimarySum;
 use crate::arena::cells;
 use crate::arena::payload::Cursor;
 use crate::arena::wait_row::state;
@@ -24,10 +26,13 @@ pub(super) fn waits(
     }
     let mut sites = Sites { owned, owner, known: BTreeMap::new(), all: Vec::new() };
     for (number, region) in regions {
+        let factor = sorted.primary_stats.get(number).map_or(1.0, PrimarySum::factor);
+        let scale = scale * factor;
         for row in &mut region.rows {
             let own =
                 sorted.waits.range((*number, row.thread, 0)..=(*number, row.thread, u32::MAX));
-            let mut states = States::default();
+            let mut states =
+                States { counts: vec![None; sorted.events.len()], ..States::default() };
             for (&(_, _, site), &(count, ticks)) in own {
                 let seconds = ticks as f64 * scale;
                 match site {
@@ -35,7 +40,19 @@ pub(super) fn waits(
                     state::LATE_TASKS => states.late_tasks = seconds,
                     state::DROPPED => states.dropped = count,
                     state::UNSEEN_TASKS => states.unseen_tasks = count,
-                    _ if count > 0 => {
+                    state::COUNTED => {
+                        states.counted = count;
+                        sorted.counted.iter().for_each(|&event| states.counts[event] = Some(0));
+                    }
+                    // After `COUNTED`. Without it the sums lack waits.
+                    state::COUNTS..state::SITES => {
+                        let event = sorted.counted.get((site - state::COUNTS) as usize);
+                        if let Some(sum) = event.and_then(|event| states.counts[*event].as_mut()) {
+                            *sum = ticks;
+                        }
+                    }
+                    state::SITES.. if count > 0 => {
+                        let count = times(count, factor);
                         states.waits.push(Wait { site: sites.place(site), count, seconds });
                     }
                     _ => {}

@@ -11,7 +11,7 @@ fn spec(waits: f64, cpu: u32) -> ThreadSpec {
 #[test]
 fn the_worst_factor_is_marked() {
     let report = report(&[timed(&[spec(4.0, 0), spec(0.0, 2)], "barrier")]);
-    let tree = tree::section(report.parallel().next().expect("it has regions"));
+    let tree = tree::section(report.observed().next().expect("it has regions"));
     assert_eq!(tree.matches("worst\">").count(), 1, "{tree}");
     // 16.5 s of the threads' 17 s are left without serial code, 12.5 s without the barrier.
     let worst = "<li class=\"factor worst\"><span class=\"name\">load balance</span>\
@@ -24,7 +24,7 @@ fn the_worst_factor_is_marked() {
 fn threads_of_a_core_stand_in_a_bracket() {
     let threads = [spec(2.0, 0), spec(0.0, 2), spec(6.0, 1)];
     let report = report(&[timed(&threads, "critical")]);
-    let panel = detail::section(report.parallel().next().expect("it has regions"), 0);
+    let panel = detail::section(report.observed().next().expect("it has regions"), 0);
     let order: Vec<usize> = ["core 0", "<b>T0</b>", "<b>T2</b>", "<b>T1</b>"]
         .iter()
         .map(|part| panel.find(part).expect(part))
@@ -45,7 +45,7 @@ fn threads_of_a_core_stand_in_a_bracket() {
 fn processes_have_a_bar_each_and_few_have_details() {
     let one = timed(&[spec(4.0, 0), spec(0.0, 2)], "barrier");
     let report = report(&vec![one; 40]);
-    let all: Vec<&ProcessReport> = report.parallel().collect();
+    let all: Vec<&ProcessReport> = report.observed().collect();
     let overview = processes::overview(&report, &all);
     assert_eq!(overview.matches("class=\"states\"").count(), 40);
     assert_eq!(overview.matches("href=\"#process-").count(), 16);
@@ -68,7 +68,7 @@ fn ranks_stand_in_their_order_with_their_regions() {
     // As for many ranks, of which some have a line alone.
     report.processes.truncate(2);
     report.left_out = 1;
-    let all: Vec<&ProcessReport> = report.parallel().collect();
+    let all: Vec<&ProcessReport> = report.observed().collect();
     let overview = processes::overview(&report, &all);
     let order = [">rank 0</a>", ">rank 1</a>", ">rank 2<small>process 98, node&lt;1&gt;"];
     let order: Vec<usize> = order.iter().map(|part| overview.find(part).expect(part)).collect();
@@ -83,7 +83,7 @@ fn ranks_stand_in_their_order_with_their_regions() {
 #[test]
 fn many_regions_have_rows_and_few_have_panels() {
     let report = report(&[recording(600)]);
-    let process = report.parallel().next().expect("it has regions");
+    let process = report.observed().next().expect("it has regions");
     let panels = detail::section(process, 0);
     assert_eq!(panels.matches("<article ").count(), 40);
     assert!(panels.contains("560 more regions have rows in the table only"), "{panels}");

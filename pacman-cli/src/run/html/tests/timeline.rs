@@ -12,7 +12,7 @@ fn row(region: usize, thread_seconds: &[f64]) -> TimelineRow {
 
 fn picture(recording: Recording) -> String {
     let report = report(&[recording]);
-    timeline::section(report.parallel().next().expect("it has regions"), 0)
+    timeline::section(report.observed().next().expect("it has regions"), 0)
 }
 
 #[test]

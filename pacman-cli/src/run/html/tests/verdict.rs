@@ -13,7 +13,7 @@ fn thread(busy: f64, start: f64, waits: f64, cpu: u32) -> ThreadSpec {
 /// Kind, sentence and help on one process, or on several.
 fn judged(recordings: &[Recording]) -> (&'static str, String, String) {
     let report: Report = report(recordings);
-    let processes: Vec<&ProcessReport> = report.parallel().collect();
+    let processes: Vec<&ProcessReport> = report.observed().collect();
     let verdict = verdict::of(&processes).expect("waits were timed");
     (verdict.kind.word(), verdict.sentence, verdict.help)
 }
@@ -165,6 +165,6 @@ fn cores_are_shared_for_no_need() {
 fn without_timed_waits_there_is_no_verdict() {
     let recording = crate::run::made::recording(1);
     let report = report(&[recording]);
-    let processes: Vec<&ProcessReport> = report.parallel().collect();
+    let processes: Vec<&ProcessReport> = report.observed().collect();
     assert!(verdict::of(&processes).is_none());
 }

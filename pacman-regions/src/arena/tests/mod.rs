@@ -1,7 +1,10 @@
 //! The reader after any number of a writer's stores.
 
+mod sampled;
+mod specimen;
+
 use std::cell::RefCell;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
@@ -9,11 +12,7 @@ use proptest::prelude::*;
 use super::cell::{add, load};
 use super::format::{WORDS, header};
 use super::*;
-use crate::{
-    Adaptation, Cause, Ending, Event, OutsideWaits, Overhead, Process as Ran, ProcessEnergy, Rank,
-    Recording, Region, RegionEnergy, Row as Part, Runtime, RuntimeFamily, Scheduling, Site, States,
-    Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
-};
+use crate::{Adaptation, Cause, Ending, Rank, Recording, Region, Sampling, Timeline};
 
 thread_local! {
     static LOG: RefCell<Option<Vec<(usize, u64)>>> = const { RefCell::new(None) };
@@ -98,9 +97,9 @@ fn life(words: &'static [AtomicU64]) {
     for region in 0..2 {
         writer.append(Kind::Region, &region_record(region));
         let rows = [writer.row(region, 0), writer.row(region, 1)].map(Option::unwrap);
-        let site = Payload::new().number(8 + u64::from(region)).number(1).number(0x1300);
+        let site = Payload::new().number(u64::from(state::SITES + region)).number(1).number(0x1300);
         writer.append(Kind::WaitSite, &site.bytes(b"/opt/b\xffd/app").optional(None));
-        let waits = writer.wait_row(region, 1, 8).expect("there is place");
+        let waits = writer.wait_row(region, 1, state::SITES).expect("there is place");
         let primary_stats = writer.primary_stats(region).expect("there is place");
         let latest = CurrentBin::none();
         for execution in 0..8 {
@@ -127,7 +126,7 @@ fn life(words: &'static [AtomicU64]) {
     process.ends(false, 9_000_000);
     let child = writer.begin(&beginning(8)).expect("there is place");
     writer.row(1, 0).expect("there is place").add(5, || None);
-    writer.wait_row(1, 0, 9).expect("there is place").add(1, 4);
+    writer.wait_row(1, 0, state::SITES + 1).expect("there is place").add(1, 4);
     enter(writer.primary_stats(1).expect("there is place"), &CurrentBin::none(), (0, 6), 1, true);
     child.ends(true, 400);
 }
@@ -281,120 +280,9 @@ fn another_arena_is_refused() {
     assert!(read(b"").is_err() && read(&[0; 8192]).is_err());
 }
 
-/// A recording that an image can hold without loss.
-pub(crate) fn specimen() -> Recording {
-    let row = |thread| Part {
-        thread,
-        executions: 5,
-        seconds: 0.25,
-        cpu: Some(thread),
-        moves: 0,
-        counted: 5,
-        counts: vec![Some(1234), None],
-        states: Some(States {
-            starting: 0.03125,
-            late_tasks: 0.0625,
-            dropped: 1,
-            unseen_tasks: 2,
-            waits: vec![Wait { site: 0, count: 3, seconds: 0.125 }],
-        }),
-    };
-    let adaptation = Adaptation {
-        state: "holding".into(),
-        threads: 2,
-        configuration: "2x1".into(),
-        why: "it is better".into(),
-        reduced: 3,
-        gained: Some(0.5),
-        ..Adaptation::default()
-    };
-    let region = Region {
-        site: Site { module: "/opt/app".into(), address: 0x1200, source: Some(";a.c;".into()) },
-        entry: "__kmpc_fork_call".into(),
-        runtime: 0,
-        executions: 5,
-        nested: 5,
-        seconds: 0.5,
-        shortest: 0.0625,
-        longest: 0.25,
-        teams: vec![Team { threads: 2, executions: 5, seconds: 0.5 }],
-        rows: vec![row(0), row(1)],
-        adaptation: Some(adaptation),
-        energy: Some(RegionEnergy { joules: 12.5, seconds: 0.5, executions: 4, unread: 1 }),
-    };
-    let events = [("CYCLES", None), ("ZEBRA", Some("no event"))]
-        .map(|(name, why)| Event { name: name.into(), uncounted: why.map(str::to_owned) });
-    let (family, path) = (RuntimeFamily::Libomp, "/lib/libomp.so".into());
-    Recording {
-        process: Ran {
-            pid: 9,
-            parent: 8,
-            command: vec!["app".into(), "4".into()],
-            began: 1e9,
-            seconds: 2.0,
-            ending: Ending::ExitInRegion,
-            host: Some("node7".into()),
-            rank: Some(Rank { rank: 3, ranks: Some(4) }),
-        },
-        runtimes: vec![Runtime { family, path, version: None }],
-        threads: 2,
-        contexts: 4,
-        events: events.to_vec(),
-        overhead: Overhead { nanoseconds: Some(1e9 / 1_048_576.0), reads: "read".into() },
-        energy: Some(ProcessEnergy {
-            joules: 50.25,
-            seconds: 1.5,
-            source: "powercap".into(),
-            packages: 2,
-            wraps_after: 65_536.0,
-            longest_gap: 0.75,
-        }),
-        regions: vec![region],
-        timeline: Timeline {
-            bin: 0.25,
-            rows: vec![TimelineRow {
-                region: 0,
-                seconds: vec![0.0, 0.25],
-                thread_seconds: vec![0.0, 0.5],
-            }],
-        },
-        waits: Some(Waits {
-            sites: vec![
-                WaitSite {
-                    site: Site { module: "/opt/app".into(), address: 0x1300, source: None },
-                    cause: Cause::Critical,
-                    call: None,
-                },
-                WaitSite {
-                    site: Site { module: "/opt/app".into(), address: 0x1400, source: None },
-                    cause: Cause::Mpi,
-                    call: Some("MPI_Recv".into()),
-                },
-            ],
-            several_roots: true,
-            outside: vec![
-                OutsideWaits {
-                    thread: 0,
-                    starts_regions: false,
-                    waits: vec![Wait { site: 1, count: 1, seconds: 0.25 }],
-                    dropped: 0,
-                },
-                OutsideWaits {
-                    thread: 2,
-                    starts_regions: true,
-                    waits: vec![Wait { site: 1, count: 7, seconds: 0.5 }],
-                    dropped: 2,
-                },
-            ],
-        }),
-        scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
-        notes: vec!["a note".into()],
-    }
-}
-
 #[test]
 fn an_image_holds_its_recordings() {
-    let (one, mut other) = (specimen(), specimen());
+    let (one, mut other) = (specimen::recording(), specimen::recording());
     (other.process.pid, other.process.ending) = (10, Ending::Exec);
     (other.process.host, other.process.rank) = (None, Some(Rank { rank: 0, ranks: None }));
     let read = read(&image_of(&[one.clone(), other.clone()])).expect("an arena");
@@ -402,13 +290,12 @@ fn an_image_holds_its_recordings() {
 }
 
 fn living() -> Vec<u8> {
-    static LIVING: OnceLock<Vec<u8>> = OnceLock::new();
-    let made = || {
+    static LIVING: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let words = arena(64);
         life(words);
         copied(words)
-    };
-    LIVING.get_or_init(made).clone()
+    });
+    LIVING.clone()
 }
 
 proptest! {

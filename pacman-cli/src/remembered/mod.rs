@@ -1,0 +1,180 @@
+//! `pacman-pmu memory`: the costs that adaptation has measured in earlier runs.
+
+mod store;
+mod text;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use pacman_events::shown::shown_path;
+use pacman_regions::{ProgramKey, RegionMemory, Remembered};
+use serde::Serialize;
+
+use crate::document;
+use crate::error::{CliError, CliResult};
+use store::Kept;
+pub(crate) use store::Store;
+
+/// Show or forget the costs that adaptation has measured in earlier runs of programs.
+///
+/// `pacman-pmu run --adapt` keeps the costs that it measures, and the next run of the same build of the
+/// program starts from them. There is a file for each program and machine, in $PACMAN_OMP_MEMORY,
+/// $XDG_CACHE_HOME/pacman-pmu/memory or ~/.cache/pacman-pmu/memory. Nothing is kept if
+/// PACMAN_OMP_MEMORY is empty.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
+pub(crate) struct MemoryArgs {
+    #[command(subcommand)]
+    command: MemoryCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum MemoryCommand {
+    /// List the programs, the latest first
+    List {
+        /// Print JSON, with all regions
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the regions of a program: the best configuration of each, and what it costs
+    Show {
+        /// The name of the program's file
+        program: String,
+    },
+    /// Forget a program
+    Forget {
+        /// The name of the program's file
+        #[arg(required_unless_present = "all")]
+        program: Option<String>,
+        /// Forget all programs
+        #[arg(long, conflicts_with = "program")]
+        all: bool,
+    },
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu memory list
+  pacman-pmu memory show lulesh2.0
+  pacman-pmu memory forget lulesh2.0
+  pacman-pmu memory forget --all
+  pacman-pmu run --adapt --no-memory -- ./lulesh2.0    a run that neither uses nor adds to it
+
+Exit status:
+  0  done
+  1  the directory cannot be read, or a file cannot be removed
+  2  bad input, or nothing is kept of that program
+  4  the answer could not be written";
+
+const JSON: &str = "\
+JSON of list:
+  format, version  \"pacman-memory-list\", 1
+  directory
+  programs         a list of file, program, build_id, machine, regions and wrong
+  docs/output.md describes every field.";
+
+/// Lists, shows or forgets.
+pub(crate) fn memory(args: &MemoryArgs, out: &mut dyn Write) -> CliResult {
+    let store = Store::of_user().ok_or_else(|| {
+        let why = "there is no memory: PACMAN_OMP_MEMORY is empty, or neither XDG_CACHE_HOME nor HOME is \
+                   an absolute path; set one of them";
+        CliError::Refused(why.to_owned())
+    })?;
+    let all = store.all().map_err(|error| {
+        CliError::Refused(format!(
+            "cannot read {}: {error}; PACMAN_OMP_MEMORY names another directory",
+            shown_path(store.directory())
+        ))
+    })?;
+    match &args.command {
+        MemoryCommand::List { json: true } => document::write(out, &list(store.directory(), &all))?,
+        MemoryCommand::List { json: false } => text::list(out, store.directory(), &all)?,
+        MemoryCommand::Show { program } => text::show(out, &of(&all, program)?)?,
+        MemoryCommand::Forget { program, .. } => {
+            let chosen = match program {
+                Some(program) => of(&all, program)?,
+                None => all.iter().collect(),
+            };
+            for kept in chosen {
+                fs::remove_file(&kept.path).map_err(|error| {
+                    CliError::Refused(format!("cannot remove {}: {error}", shown_path(&kept.path)))
+                })?;
+                writeln!(out, "forgot {}", shown_path(&kept.path))?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(0)
+}
+
+/// The files of a program, on any machine and of any build; damaged files by their names.
+fn of<'a>(all: &'a [Kept], program: &str) -> CliResult<Vec<&'a Kept>> {
+    let is_of = |kept: &&Kept| match &kept.memory {
+        Ok(memory) => memory.of.program == program,
+        Err(_) => kept.path.file_name().is_some_and(|name| {
+            name.to_str().is_some_and(|name| name.starts_with(&format!("{program}-")))
+        }),
+    };
+    let found: Vec<&Kept> = all.iter().filter(is_of).collect();
+    match found.is_empty() {
+        true => Err(CliError::BadInput(format!(
+            "nothing is kept of {program:?}: `pacman-pmu memory list` has the programs"
+        ))),
+        false => Ok(found),
+    }
+}
+
+#[derive(Serialize)]
+struct ListDocument<'a> {
+    format: &'static str,
+    version: u32,
+    directory: String,
+    programs: Vec<ProgramDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct ProgramDocument<'a> {
+    file: String,
+    program: Option<&'a str>,
+    build_id: Option<&'a str>,
+    machine: Option<&'a str>,
+    regions: &'a [RegionMemory],
+    /// The reason why the file is no memory.
+    wrong: Option<&'a str>,
+}
+
+fn list<'a>(directory: &Path, all: &'a [Kept]) -> ListDocument<'a> {
+    let program = |kept: &'a Kept| {
+        let memory = kept.memory.as_ref().ok();
+        ProgramDocument {
+            file: shown_path(&kept.path).to_string(),
+            program: memory.map(|memory| memory.of.program.as_str()),
+            build_id: memory.map(|memory| memory.of.build_id.as_str()),
+            machine: memory.map(|memory| memory.of.machine.as_str()),
+            regions: memory.map_or(&[], |memory| &memory.regions),
+            wrong: kept.memory.as_ref().err().map(String::as_str),
+        }
+    };
+    ListDocument {
+        format: "pacman-memory-list",
+        version: 1,
+        directory: shown_path(directory).to_string(),
+        programs: all.iter().map(program).collect(),
+    }
+}
+
+/// Keeps what the regions of a run have measured, each with its name. Answers a line for each program
+/// whose file cannot be written.
+pub(crate) fn keep<'a>(
+    store: &Store,
+    measured: impl Iterator<Item = (&'a str, &'a Remembered)>,
+) -> Vec<String> {
+    let mut programs: BTreeMap<&ProgramKey, Vec<RegionMemory>> = BTreeMap::new();
+    for (name, remembered) in measured {
+        let region = RegionMemory { name: name.to_owned(), ..remembered.region.clone() };
+        programs.entry(&remembered.of).or_default().push(region);
+    }
+    programs.into_iter().filter_map(|(of, regions)| store.add(of, regions).err()).collect()
+}

@@ -1,0 +1,215 @@
+//! The directory in which adaptation's measurements are kept from run to run.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use pacman_adapt::Evidence;
+use pacman_core::atomic_write;
+use pacman_events::shown::shown_path;
+use pacman_regions::{ProgramKey, ProgramMemory, RegionMemory};
+
+/// The most files. A program has another one after each build, and the oldest go first.
+const MOST_FILES: usize = 256;
+/// The file whose lock one writer has at a time.
+const LOCK: &str = ".lock";
+
+/// The directory of memories.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    directory: PathBuf,
+}
+
+/// A file of the directory.
+pub(super) struct Kept {
+    pub(super) path: PathBuf,
+    /// The time of the latest change.
+    pub(super) changed: SystemTime,
+    /// Its content, or the line that says what is wrong with it.
+    pub(super) memory: Result<ProgramMemory, String>,
+}
+
+impl Store {
+    /// The user's: PACMAN_OMP_MEMORY, or in the cache directory that XDG_CACHE_HOME or HOME gives. `None`
+    /// without one, and if PACMAN_OMP_MEMORY is empty.
+    pub(crate) fn of_user() -> Option<Store> {
+        if let Some(named) = std::env::var_os("PACMAN_OMP_MEMORY") {
+            let directory = std::path::absolute(named).ok()?;
+            return Some(Store { directory });
+        }
+        let absolute = |name: &str| {
+            let path = PathBuf::from(std::env::var_os(name)?);
+            path.is_absolute().then_some(path)
+        };
+        let cache =
+            absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+        Some(Store { directory: cache.join("pacman-pmu/memory") })
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Adds what a run has measured of a program. Other runs that add at the same time wait.
+    ///
+    /// # Errors
+    /// A line that says what the system refused; the old file is then as it was.
+    pub(crate) fn add(&self, of: &ProgramKey, regions: Vec<RegionMemory>) -> Result<(), String> {
+        let refused = |error: io::Error| {
+            format!(
+                "cannot keep what adaptation measured in {}: {error}; --no-memory does without",
+                shown_path(&self.directory)
+            )
+        };
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory).map_err(refused)?;
+        let _alone = self.lock().map_err(refused)?;
+        // The library has said what is wrong with a damaged file, and this replaces it.
+        let known = ProgramMemory::read_in(&self.directory, of);
+        let mut memory = known.unwrap_or_else(|_| ProgramMemory::new(of.clone()));
+        regions.into_iter().for_each(|region| memory.add(region, Evidence::are_alike));
+        let (name, text) = (of.file_name(), memory.to_text());
+        atomic_write::write_in(&self.directory, &name, text.as_bytes()).map_err(refused)?;
+        self.remove_oldest().map_err(refused)
+    }
+
+    /// Waits until no other process writes. The lock goes with the file.
+    fn lock(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = options.custom_flags(libc::O_NOFOLLOW).open(self.directory.join(LOCK))?;
+        loop {
+            // SAFETY: the descriptor is open.
+            if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } == 0 {
+                return Ok(file);
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+    }
+
+    fn remove_oldest(&self) -> io::Result<()> {
+        let mut files = self.files()?;
+        files.sort_by_key(|(_, changed)| std::cmp::Reverse(*changed));
+        files.iter().skip(MOST_FILES).try_for_each(|(path, _)| fs::remove_file(path))
+    }
+
+    /// The files with their times of change; none where nothing was ever kept.
+    fn files(&self) -> io::Result<Vec<(PathBuf, SystemTime)>> {
+        let entries = match fs::read_dir(&self.directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let path = entry.path();
+            let data = entry.metadata()?;
+            if data.is_file() && path.extension() == Some(OsStr::new("json")) {
+                files.push((path, data.modified()?));
+            }
+        }
+        Ok(files)
+    }
+
+    /// The kept memories, the latest first.
+    pub(super) fn all(&self) -> io::Result<Vec<Kept>> {
+        let mut files = self.files()?;
+        files.sort_by_key(|(_, changed)| std::cmp::Reverse(*changed));
+        let kept = files.into_iter().filter_map(|(path, changed)| {
+            // Another process may have removed it meanwhile.
+            let memory = ProgramMemory::read(&path).transpose()?;
+            Some(Kept { path, changed, memory })
+        });
+        Ok(kept.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(program: &str) -> ProgramKey {
+        ProgramKey {
+            program: program.to_owned(),
+            build_id: "abc".to_owned(),
+            machine: "a machine".to_owned(),
+        }
+    }
+
+    fn region(number: u32, default_cost: f64) -> RegionMemory {
+        RegionMemory {
+            region: format!("abc+{number:#x}"),
+            name: String::new(),
+            arguments: String::new(),
+            threads: 2,
+            placed: false,
+            objective: "time".to_owned(),
+            default_cost,
+            ratios: vec![("1".to_owned(), 0.5)],
+            executions: 10,
+            runs: 1,
+        }
+    }
+
+    #[test]
+    fn writers_at_the_same_time_lose_nothing() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let store = Store { directory: scratch.path().join("a/b") };
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let store = &store;
+                scope.spawn(move || {
+                    for number in 0..25 {
+                        let region = region(100 * writer + number, 1.0);
+                        store.add(&key("program"), vec![region]).expect("it is written");
+                    }
+                });
+            }
+        });
+        let all = store.all().expect("it is read");
+        let [Kept { memory: Ok(memory), .. }] = &all[..] else { panic!("{} files", all.len()) };
+        assert_eq!(memory.regions.len(), 100);
+        store.add(&key("program"), vec![region(7, 1.1)]).expect("it is written");
+        let memory =
+            ProgramMemory::read_in(&store.directory, &key("program")).expect("it is there");
+        assert_eq!((memory.regions.len(), memory.regions[99].runs), (100, 2), "the same work");
+    }
+
+    #[test]
+    fn damage_is_replaced_and_the_oldest_files_go() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let store = Store { directory: scratch.path().to_owned() };
+        assert!(store.all().expect("nothing is there").is_empty());
+        for number in 0..MOST_FILES + 3 {
+            let file = scratch.path().join(format!("{number}.json"));
+            fs::write(&file, "{").expect("it is written");
+            let changed = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(number as u64);
+            File::open(&file).and_then(|file| file.set_modified(changed)).expect("it is set");
+        }
+        fs::write(scratch.path().join(key("program").file_name()), "{").expect("it is written");
+        store.add(&key("program"), vec![region(1, 1.0)]).expect("it is replaced");
+        let all = store.all().expect("it is read");
+        assert_eq!(all.len(), MOST_FILES);
+        assert_eq!(all[0].memory.as_ref().map(|memory| memory.regions.len()), Ok(1));
+        assert!(all[1..].iter().all(|kept| kept.memory.is_err()));
+        assert!(!scratch.path().join("3.json").exists() && scratch.path().join("4.json").exists());
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_lock_is_not_followed() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let (inside, outside) = (scratch.path().join("memory"), scratch.path().join("other"));
+        fs::create_dir(&inside).expect("made");
+        std::os::unix::fs::symlink(&outside, inside.join(LOCK)).expect("made");
+        let store = Store { directory: inside };
+        let why = store.add(&key("program"), vec![region(1, 1.0)]).expect_err("it is refused");
+        assert!(why.starts_with("cannot keep") && why.contains("--no-memory"), "{why}");
+        assert!(!outside.exists());
+    }
+}

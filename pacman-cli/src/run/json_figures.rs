@@ -1,0 +1,30 @@
+//! Counts, rates and metrics of the JSON report.
+
+use serde::Serialize;
+
+use super::report::{self, Columns};
+use crate::document::ByName;
+
+#[derive(Serialize)]
+struct Figures<C, R, M> {
+    counts: C,
+    complete: bool,
+    rates: R,
+    metrics: M,
+}
+
+/// JSON shows absent values as null.
+pub(super) fn figures<'a>(
+    columns: &'a Columns,
+    figures: &'a report::Figures,
+) -> impl Serialize + 'a {
+    let names = || columns.events.iter().map(|event| &event.name);
+    let counts = || figures.counts.iter().map(|count| count.map(|count| count.value));
+    let metrics = || columns.metrics.iter().map(|metric| metric.name());
+    Figures {
+        counts: ByName(move || names().zip(counts())),
+        complete: figures.counts.iter().flatten().all(|count| count.is_complete),
+        rates: ByName(move || names().zip(&figures.rates)),
+        metrics: ByName(move || metrics().zip(&figures.metrics)),
+    }
+}

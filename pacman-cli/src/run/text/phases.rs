@@ -1,0 +1,103 @@
+//! The phases that a program marks by calls of another tool, and their threads.
+
+use pacman_core::export::grid::{Column, Grid};
+
+use super::amount::{absent, metric, quantity, seconds};
+use crate::run::report::{Figures, PhaseReport, ProcessReport};
+use crate::stat::{clean, grouped};
+
+/// The tables; empty without phases.
+pub(super) fn section(process: &ProcessReport, is_short: bool) -> String {
+    let most = if is_short { PHASES } else { usize::MAX };
+    let shown = &process.phases[..process.phases.len().min(most)];
+    if shown.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}", phases(process, shown));
+    let left_out = process.phases.len() - shown.len();
+    if left_out > 0 {
+        text.push_str(&format!("{left_out} more phases are left out here; -o FILE has all\n"));
+    }
+    let threads = threads(process, shown, if is_short { THREADS } else { usize::MAX });
+    text + &threads.map_or_else(String::new, |table| format!("\n{table}"))
+}
+
+fn phases(process: &ProcessReport, shown: &[PhaseReport]) -> Grid {
+    let mut heading = vec![
+        Column::right("time", "longest"),
+        Column::right("executions", ""),
+        Column::right("threads", ""),
+        Column::right("imbalance", ""),
+    ];
+    heading.extend(counted(process));
+    heading.extend(process.columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));
+    heading.extend([Column::left("kind"), Column::left("phase")]);
+    let mut table = Grid::new(heading);
+    for phase in shown {
+        let mut cells = vec![
+            if phase.executions > 0 { seconds(phase.seconds) } else { absent() },
+            grouped(phase.executions),
+            phase.threads.len().to_string(),
+            phase.imbalance().map_or_else(absent, |value| format!("{value:.2}")),
+        ];
+        cells.extend(counts(process, &phase.figures));
+        let metrics = phase.figures.metrics.iter();
+        cells.extend(metrics.map(|value| value.map_or_else(absent, metric)));
+        cells.extend([phase.kind.word().to_owned(), clean(&phase.shown())]);
+        table.row(cells);
+    }
+    table
+}
+
+/// The threads of phases that several threads have.
+fn threads(process: &ProcessReport, shown: &[PhaseReport], most: usize) -> Option<Grid> {
+    let mut heading = vec![
+        Column::right("thread", ""),
+        Column::right("time", ""),
+        Column::right("executions", ""),
+        Column::right("cpu", ""),
+        Column::right("core", ""),
+        Column::right("moves", ""),
+    ];
+    heading.extend(counted(process));
+    heading.push(Column::left("phase"));
+    let mut table = Grid::new(heading);
+    let mut rows = 0;
+    for phase in shown.iter().filter(|phase| phase.threads.len() > 1) {
+        if rows + phase.threads.len() > most {
+            break;
+        }
+        rows += phase.threads.len();
+        for (at, thread) in phase.threads.iter().enumerate() {
+            let row = &thread.row;
+            let mut cells = vec![
+                format!("T{}", row.thread),
+                seconds(row.seconds),
+                grouped(row.executions),
+                row.cpu.map_or_else(absent, |cpu| cpu.to_string()),
+                thread.seat.map_or_else(absent, |seat| seat.core.to_string()),
+                grouped(row.moves),
+            ];
+            cells.extend(counts(process, &thread.figures));
+            cells.push(if at == 0 { clean(&phase.shown()) } else { String::new() });
+            table.row(cells);
+        }
+    }
+    (rows > 0).then_some(table)
+}
+
+/// The columns of the counted events.
+fn counted(process: &ProcessReport) -> Vec<Column> {
+    let events = process.columns.counted().into_iter();
+    let unit = |unit| if unit == "ns" { "" } else { unit };
+    events.map(|(_, event)| Column::right(&event.title(), unit(event.unit))).collect()
+}
+
+fn counts(process: &ProcessReport, figures: &Figures) -> Vec<String> {
+    let events = process.columns.counted().into_iter();
+    events.map(|(at, event)| quantity(figures.counts[at], event.unit)).collect()
+}
+
+/// Phases and rows of threads on standard error.
+const PHASES: usize = 20;
+const THREADS: usize = 32;

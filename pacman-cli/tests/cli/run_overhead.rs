@@ -1,0 +1,125 @@
+//! `run --overhead`: short regions are timed now and then, and counted always.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::scratch::Scratch;
+use super::{pacman_pmu, text};
+
+const SOURCE: &str = include_str!("overhead/tiny.c");
+
+/// A run: the seconds that the program measured inside of its short region, and the process.
+fn run(scratch: &Scratch, program: &Path, arguments: &[&str]) -> (f64, Value) {
+    let path = scratch.path("report.json");
+    let mut command = pacman_pmu(&[&["run"], arguments, &["-o"]].concat());
+    let answer = command.arg(&path).arg("--").arg(program).env("OMP_NUM_THREADS", "1").output();
+    let answer = answer.expect("it runs");
+    assert!(answer.status.success(), "{}", text(&answer.stderr));
+    let known = text(&answer.stdout).trim().parse().expect("seconds");
+    let report = std::fs::read_to_string(&path).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    (known, report["processes"][0].clone())
+}
+
+fn region<'a>(process: &'a Value, name: &str) -> &'a Value {
+    let regions = process["regions"].as_array().expect("a list");
+    let is_it =
+        |region: &&Value| region["name"].as_str().is_some_and(|whole| whole.starts_with(name));
+    regions.iter().find(is_it).unwrap_or_else(|| panic!("no {name}: {process:#}"))
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value:#} is no number"))
+}
+
+#[test]
+fn short_regions_are_counted_exactly_and_timed_within_the_stated_error() {
+    for compiler in ["gcc", "clang"] {
+        let scratch = Scratch::new();
+        let flags = ["-g", "-O1", "-fopenmp"];
+        let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
+        // Other processes take the processor in few executions, of which a sample may have none.
+        let is_within = (0..4).any(|_| {
+            let (known, process) = run(&scratch, &program, &[]);
+            let (tiny, rare) = (region(&process, "tiny"), region(&process, "rare"));
+            assert_eq!((&tiny["executions"], &rare["executions"]), (&100_000.into(), &20.into()));
+            assert_eq!(tiny["teams"][0]["executions"], 100_000, "{tiny:#}");
+            let timed = number(&tiny["sampling"]["timed"]);
+            assert!((8.0..50_000.0).contains(&timed), "{tiny:#}");
+            let (time, error) =
+                (number(&tiny["time_s"]), number(&tiny["sampling"]["standard_error_s"]));
+            // The region's time includes the start of the team and the program's clock.
+            let start = 2e-6 * 1e5 + 0.1 * known;
+            eprintln!("{compiler}: {time} s of {known} s, ±{error} s, {timed} timed");
+            known - 4.0 * error <= time && time <= known + 4.0 * error + start
+        });
+        assert!(is_within, "{compiler}: four estimates are off by more than four standard errors");
+    }
+}
+
+/// The numbers of waits do not depend on other processes, so that they show whether the sample is one.
+#[test]
+fn the_waits_of_a_sample_stand_for_those_of_all_executions() {
+    for compiler in ["gcc", "clang"] {
+        let scratch = Scratch::new();
+        let flags = ["-g", "-O1", "-fopenmp"];
+        let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
+        let (_, process) = run(&scratch, &program, &["--waits"]);
+        let tiny = region(&process, "tiny");
+        assert_eq!(tiny["executions"], 100_000, "{tiny:#}");
+        let timed = number(&tiny["sampling"]["timed"]);
+        let waits = tiny["threads"][0]["states"]["waits"].as_array().expect("a list");
+        let mut counts: Vec<f64> = waits.iter().map(|wait| number(&wait["count"])).collect();
+        counts.sort_by(f64::total_cmp);
+        let [rarely, always] = counts[..] else { panic!("two locks: {tiny:#}") };
+        assert_eq!(always, 1e5, "each execution has one: {tiny:#}");
+        let part: f64 = 1.0 / 16.0;
+        // Blocks differ in length, as the time of the latest executions does.
+        let error = (2.0 * part * (1.0 - part) / timed).sqrt();
+        let seen = rarely / 1e5;
+        assert!((seen - part).abs() < 5.0 * error, "{compiler}: {seen}, ±{error}: {tiny:#}");
+    }
+}
+
+#[test]
+fn every_execution_is_timed_on_request_and_where_figures_need_it() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    for arguments in [&["--overhead", "100"][..], &["-e", "page-faults"]] {
+        let (_, process) = run(&scratch, &program, arguments);
+        let tiny = region(&process, "tiny");
+        assert_eq!((&tiny["executions"], &tiny["sampling"]), (&100_000.into(), &Value::Null));
+        assert_eq!(tiny["threads"][0]["executions"], 100_000, "{arguments:?}");
+    }
+    for (arguments, why) in [
+        (&["--overhead", "0"][..], "the overhead must be from 0.0001 to 100 percent"),
+        (&["--overhead", "2", "--adapt"], "cannot be used with"),
+        (&["--overhead", "2", "--energy"], "cannot be used with"),
+        (&["--overhead", "2", "-e", "CYCLES"], "cannot be used with"),
+        (&["--overhead", "2", "--record", "data.csv"], "cannot be used with"),
+    ] {
+        let answer = pacman_pmu(&["run"]).args(arguments).args(["--", "true"]).output();
+        let answer = answer.expect("it runs");
+        assert_eq!(answer.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&answer.stderr).contains(why), "{}", text(&answer.stderr));
+    }
+}
+
+#[test]
+fn a_report_marks_its_estimates() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    for (form, marks) in [
+        ("txt", &[" ±", " estimated times and waits", " executions (--overhead)"][..]),
+        ("html", &[" ±", " estimated times and waits"]),
+        ("csv", &["timed_executions", "region_error_s"]),
+    ] {
+        let path = scratch.path(&format!("report.{form}"));
+        let mut command = pacman_pmu(&["run", "-o"]);
+        command.arg(&path).arg("--").arg(&program).env("OMP_NUM_THREADS", "1");
+        assert!(command.output().expect("it runs").status.success());
+        let report = std::fs::read_to_string(&path).expect("a report");
+        assert!(marks.iter().all(|mark| report.contains(mark)), "{form}: {report}");
+    }
+}

@@ -1,0 +1,209 @@
+//! An adapted run starts from the costs that earlier runs measured.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::schemas::Schema;
+use super::scratch::Scratch;
+use super::{pacman_pmu, text};
+
+/// Threads that wait for each other: one alone is much quicker than two.
+const CONTENDED: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int count, char **words) {
+    long sum = 0, rounds = count > 1 ? atol(words[1]) : 300;
+    for (long round = 0; round < rounds; round++)
+#pragma omp parallel for
+        for (long i = 0; i < 3000; i++)
+#pragma omp critical
+            sum += i;
+    printf("%ld\n", sum);
+    return 0;
+}
+"#;
+
+/// Two threads take half of the time of one, so that a run can afford to measure one soon.
+const SCALABLE: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+
+static double parts[2048];
+
+int main(int count, char **words) {
+    long rounds = count > 1 ? atol(words[1]) : 300;
+    for (long round = 0; round < rounds; round++)
+#pragma omp parallel for
+        for (long i = 0; i < 2048; i++)
+            for (long k = 0; k < 60; k++)
+                parts[i] = parts[i] * 0.5 + k;
+    printf("%d\n", parts[7] > 1.0);
+    return 0;
+}
+"#;
+
+struct Program {
+    scratch: Scratch,
+    made: PathBuf,
+}
+
+impl Program {
+    fn new(source: &str) -> Option<Program> {
+        let scratch = Scratch::new();
+        let made = scratch.compile("gcc", &["-O1", "-fopenmp"], source)?;
+        Some(Program { scratch, made })
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.scratch.path("memory")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = pacman_pmu(arguments);
+        command.env("PACMAN_OMP_MEMORY", self.directory()).env("OMP_NUM_THREADS", "2");
+        command
+    }
+
+    /// Runs the program adapted; its only region, and what the command said.
+    fn run(&self, options: &[&str]) -> (Value, Output) {
+        let report = self.scratch.path("report.json");
+        let mut command = self.command(&["run", "--adapt", "-o"]);
+        command.arg(&report).args(options).arg("--").arg(&self.made);
+        let answer = command.output().expect("it runs");
+        assert!(answer.status.success() && !answer.stdout.is_empty(), "{answer:?}");
+        let report = fs::read_to_string(report).expect("a report");
+        let report: Value = serde_json::from_str(&report).expect("JSON");
+        (report["processes"][0]["regions"][0].clone(), answer)
+    }
+
+    /// Runs the program until something is kept: on a busy machine a run may be unable to measure
+    /// anything but the default.
+    fn run_until_kept(&self) -> PathBuf {
+        let kept = (0..20).find_map(|_| {
+            self.run(&[]);
+            files(&self.directory()).pop()
+        });
+        kept.expect("one of twenty runs measures one thread")
+    }
+
+    fn memory(&self, arguments: &[&str]) -> Output {
+        let mut command = self.command(&["memory"]);
+        command.args(arguments).output().expect("it runs")
+    }
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
+}
+
+/// Other processes may take a context from two threads that wait for each other, and then the work seems
+/// another. So several runs may be needed.
+#[test]
+fn the_next_run_starts_from_what_the_last_one_measured() {
+    let Some(program) = Program::new(CONTENDED) else { return };
+    let unadapted =
+        |region: &Value| 300 - region["adaptation"]["reduced"].as_u64().expect("it adapts");
+    let runs: Vec<(u64, String)> = (0..8)
+        .map(|_| {
+            let (region, _) = program.run(&[]);
+            (unadapted(&region), region["adaptation"]["why"].to_string())
+        })
+        .collect();
+    // Two executions at the default: the first of all, and one that shows that the work is the same. Few
+    // more for checks and the like.
+    let quick = |(unadapted, _): &(u64, String)| (2..=12).contains(unadapted);
+    assert!(!quick(&runs[0]), "the first run knows nothing: {runs:?}");
+    assert!(runs[1..].iter().any(quick), "{runs:?}");
+    let listed = program.memory(&["list"]);
+    let line = text(&listed.stdout).lines().find(|line| line.starts_with("made-gcc "));
+    assert!(line.is_some_and(|line| line.ends_with(" allowed")), "{listed:?}");
+    let shown = program.memory(&["show", "made-gcc"]);
+    let shown = text(&shown.stdout);
+    assert!(shown.contains(" of default ") && shown.contains("main, region 0"), "{shown}");
+}
+
+#[test]
+fn without_memory_nothing_is_kept_and_what_is_kept_can_be_forgotten() {
+    let Some(program) = Program::new(SCALABLE) else { return };
+    let (_, answer) = program.run(&["--no-memory"]);
+    assert_eq!(text(&answer.stderr), "");
+    assert!(!program.directory().exists());
+    let listed = program.memory(&["list"]);
+    assert!(text(&listed.stdout).starts_with("nothing is kept in "), "{listed:?}");
+    let none = pacman_pmu(&["memory", "list"]).output().expect("it runs");
+    assert_eq!(none.status.code(), Some(1));
+    assert!(text(&none.stderr).contains("PACMAN_OMP_MEMORY is empty"), "{none:?}");
+    let unknown = program.memory(&["forget", "made-gcc"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("nothing is kept of \"made-gcc\""), "{unknown:?}");
+
+    program.run_until_kept();
+    let forgot = program.memory(&["forget", "made-gcc"]);
+    assert!(forgot.status.success() && text(&forgot.stdout).starts_with("forgot "), "{forgot:?}");
+    assert_eq!(files(&program.directory()).len(), 0);
+
+    program.run_until_kept();
+    let listed = program.memory(&["list", "--json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    Schema::of("memory").holds("memory list", &listed);
+    let region = &listed["programs"][0]["regions"][0];
+    assert_eq!(
+        (&region["threads"], &region["objective"]),
+        (&2.into(), &"time".into()),
+        "{listed:#}"
+    );
+    assert!(program.memory(&["forget", "--all"]).status.success());
+    assert_eq!(files(&program.directory()).len(), 0);
+}
+
+#[test]
+fn a_damaged_file_is_named_and_replaced() {
+    let Some(program) = Program::new(SCALABLE) else { return };
+    let file = &program.run_until_kept();
+    let whole = fs::read_to_string(file).expect("it is read");
+    let other = whole.replace("\"program\": \"made-gcc\"", "\"program\": \"other\"");
+    for (damage, why) in [
+        (&whole[..whole.len() / 2], "is no memory of adaptation"),
+        (other.as_str(), "is of another program or machine"),
+    ] {
+        fs::write(file, damage).expect("it is written");
+        let report = program.scratch.path("report.txt");
+        let mut command = program.command(&["run", "--adapt", "-o"]);
+        command.arg(&report).arg("--").arg(&program.made);
+        assert!(command.status().expect("it runs").success());
+        let report = fs::read_to_string(report).expect("a report");
+        let note = report.lines().find(|line| line.contains("adaptation starts from nothing"));
+        assert!(note.is_some_and(|note| note.contains(why)), "{report}");
+        let now = (0..20).find_map(|_| {
+            let now = fs::read_to_string(file).expect("it is read");
+            if now == damage {
+                program.run(&[]);
+            }
+            (now != damage).then_some(now)
+        });
+        let now = now.expect("one of twenty runs measures one thread");
+        assert!(now.contains("\"program\": \"made-gcc\"") && now.ends_with("}\n"), "{now}");
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_named_and_the_run_goes_on() {
+    let Some(program) = Program::new(SCALABLE) else { return };
+    program.scratch.file("memory", "a file is in the way");
+    // A run that measured nothing has nothing to keep.
+    let said = (0..20).find_map(|_| {
+        let (region, answer) = program.run(&[]);
+        assert_eq!(region["executions"], 300);
+        (!answer.stderr.is_empty()).then(|| text(&answer.stderr).to_owned())
+    });
+    let said = said.expect("one of twenty runs measures one thread");
+    assert!(
+        said.contains("cannot keep what adaptation measured") && said.contains("--no-memory"),
+        "{said}"
+    );
+}

@@ -1,0 +1,117 @@
+//! What earlier runs of the program measured.
+//!
+//! The command names the directory; the library only reads there, once, and records what it measures
+//! with the outcome of each region. The command adds that to the file after the run.
+
+use pacman_adapt::Evidence;
+use pacman_adapt::predict::machine_name;
+use pacman_core::Topology;
+use pacman_regions::{ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments};
+
+use super::phase::Phase;
+use crate::module;
+use crate::notes;
+use crate::phases;
+use crate::process;
+use crate::region::Region;
+
+/// The memory of this program on this machine.
+#[derive(Debug)]
+pub(super) struct Memory {
+    known: ProgramMemory,
+    /// The hash of the program's arguments.
+    arguments: String,
+}
+
+impl Memory {
+    /// Reads the memory. `None` if the user wants none, or if the program has no build ID.
+    pub(super) fn read(topology: &Topology) -> Option<Memory> {
+        let directory = process::options().memory.as_deref()?;
+        let of = key(topology)?;
+        let known = ProgramMemory::read_in(directory, &of).unwrap_or_else(|why| {
+            notes::note(format!(
+                "adaptation starts from nothing: {why}; what this run measures replaces the file"
+            ));
+            ProgramMemory::new(of)
+        });
+        Some(Memory { known, arguments: arguments() })
+    }
+
+    /// What earlier runs measured of `region`, with teams of `default` threads.
+    pub(super) fn evidence(&self, region: &Region, default: u32, places: bool) -> Vec<Evidence> {
+        let Some(wanted) = self.empty(region, default, places) else { return Vec::new() };
+        let known = self.known.regions.iter().filter(|known| known.is_of(&wanted));
+        let evidence = known.map(|known| {
+            let ratio = |(on, ratio): &(String, f64)| Some((on.parse().ok()?, *ratio));
+            let ratios = known.ratios.iter().filter_map(ratio);
+            Evidence {
+                default_cost: known.default_cost,
+                ratios: ratios.collect(),
+                is_same_work: known.arguments == wanted.arguments,
+            }
+        });
+        evidence.collect()
+    }
+
+    /// What this run has measured of `region`; `None` if that is nothing.
+    pub(super) fn remembered(&self, region: &Region, phase: &Phase) -> Option<Remembered> {
+        let Evidence { default_cost, ratios, .. } = phase.controller.evidence()?;
+        let region = RegionMemory {
+            default_cost,
+            ratios: ratios.into_iter().map(|(on, ratio)| (on.to_string(), ratio)).collect(),
+            executions: phase.controller.account().executions(),
+            runs: 1,
+            ..self.empty(region, phase.default, phase.places)?
+        };
+        Some(Remembered { of: self.known.of.clone(), region })
+    }
+
+    /// The memory of a region without measurements: its key. `None` if its file has no build ID.
+    fn empty(&self, region: &Region, threads: u32, placed: bool) -> Option<RegionMemory> {
+        let offset = region.body.wrapping_sub(region.module.bias);
+        let mut name = format!("{}+{offset:#x}", module::build_id(region.body)?);
+        if let Some(label) = phases::names::of_label(region.label()) {
+            name += &format!(" {label}");
+        }
+        Some(RegionMemory {
+            region: name,
+            name: String::new(),
+            arguments: self.arguments.clone(),
+            threads,
+            placed,
+            objective: process::options().adapt?.to_string(),
+            default_cost: 0.0,
+            ratios: Vec::new(),
+            executions: 0,
+            runs: 0,
+        })
+    }
+}
+
+/// This program on this machine.
+fn key(topology: &Topology) -> Option<ProgramKey> {
+    let build_id = module::build_id(module::entry_of_program())?;
+    let program = std::fs::read_link("/proc/self/exe").ok()?;
+    // With fewer contexts it is another machine to the program. Which ones they are differs from job to
+    // job, and matters little.
+    let allowed = topology.allowed();
+    let cores =
+        topology.cores().iter().filter(|core| core.cpus.iter().any(|&cpu| allowed.contains(cpu)));
+    Some(ProgramKey {
+        program: program.file_name()?.to_string_lossy().into_owned(),
+        build_id,
+        machine: format!(
+            "{}; {} contexts of {} cores allowed",
+            machine_name(topology),
+            allowed.len(),
+            cores.count()
+        ),
+    })
+}
+
+/// A hash of the program's arguments, without its own name: another path to it changes nothing.
+fn arguments() -> String {
+    let words = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let end = words.iter().position(|&byte| byte == 0).unwrap_or(words.len());
+    hash_of_arguments(&words[end..])
+}

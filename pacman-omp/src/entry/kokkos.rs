@@ -1,0 +1,193 @@
+//! The functions by which Kokkos tells a tool of its kernels, regions and fences.
+//!
+//! Kokkos looks them up in the library that `KOKKOS_TOOLS_LIBS` names, and calls `kokkosp_init_library`
+//! first. A tool of the user has functions with the same names and may call them itself. Such a call
+//! comes here, because this library is before the tool in the global scope, and goes on to the tool.
+
+use std::ffi::{CStr, OsString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pacman_regions::PhaseKind;
+
+use super::Stack;
+use crate::function::Function;
+use crate::interpose;
+use crate::module::{Module, has_text};
+use crate::phases::{self, End};
+
+/// Kokkos has this library as its tool.
+static IS_TOOL: AtomicBool = AtomicBool::new(false);
+
+/// The function that a tool of the user means by a call; `None` if Kokkos calls this library. A library of
+/// the program that could be a tool, and that Kokkos was not told of, stays without calls.
+fn user_s(function: Function, stack: &Stack) -> Option<*mut c_void> {
+    interpose::own_of(stack.caller(), function)
+}
+
+fn is_tool() -> bool {
+    IS_TOOL.load(Ordering::Relaxed)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kokkosp_init_library(
+    sequence: c_int,
+    version: u64,
+    devices: u32,
+    device_info: *mut c_void,
+    stack: Stack,
+) {
+    // Kokkos itself calls the function that it finds in its tool, never through the global scope.
+    match user_s(Function::kokkosp_init_library, &stack) {
+        None => IS_TOOL.store(true, Ordering::Relaxed),
+        // SAFETY: the tool's function of that name, with the caller's own arguments.
+        Some(real) => unsafe {
+            let real: unsafe extern "C" fn(c_int, u64, u32, *mut c_void) =
+                std::mem::transmute(real);
+            real(sequence, version, devices, device_info);
+        },
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kokkosp_finalize_library(stack: Stack) {
+    if is_tool() {
+        return IS_TOOL.store(false, Ordering::Relaxed);
+    }
+    if let Some(real) = user_s(Function::kokkosp_finalize_library, &stack) {
+        // SAFETY: as above.
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(real)() };
+    }
+}
+
+/// Answers the settings of a tool, which begin with whether it needs fences. Without an answer Kokkos waits
+/// for its devices around each kernel.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kokkosp_request_tool_settings(
+    number: u32,
+    settings: *mut bool,
+    stack: Stack,
+) {
+    match user_s(Function::kokkosp_request_tool_settings, &stack) {
+        // SAFETY: Kokkos passes its settings.
+        None => unsafe { *settings = false },
+        // SAFETY: as above.
+        Some(real) => unsafe {
+            let real: unsafe extern "C" fn(u32, *mut bool) = std::mem::transmute(real);
+            real(number, settings);
+        },
+    }
+}
+
+/// A begin answers the number of its execution, which Kokkos passes to the end.
+macro_rules! executions {
+    ($($begin:ident $end:ident $kind:ident;)+) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $begin(
+            name: *const c_char,
+            device: u32,
+            execution: *mut u64,
+            stack: Stack,
+        ) {
+            if is_tool() {
+                // SAFETY: Kokkos passes a C string and a place for the number.
+                unsafe {
+                    let begun = phases::begin(PhaseKind::$kind, bytes(&name));
+                    *execution = begun.map_or(u64::MAX, u64::from);
+                }
+            } else if let Some(real) = user_s(Function::$begin, &stack) {
+                // SAFETY: as in `kokkosp_init_library`.
+                unsafe {
+                    let real: unsafe extern "C" fn(*const c_char, u32, *mut u64) =
+                        std::mem::transmute(real);
+                    real(name, device, execution);
+                }
+            }
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $end(execution: u64, stack: Stack) {
+            if is_tool() {
+                if let Ok(number) = u32::try_from(execution) {
+                    phases::end(PhaseKind::$kind, End::Numbered(number));
+                }
+            } else if let Some(real) = user_s(Function::$end, &stack) {
+                // SAFETY: as in `kokkosp_init_library`.
+                unsafe {
+                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(real)(execution);
+                }
+            }
+        }
+    )+};
+}
+
+executions! {
+    kokkosp_begin_parallel_for kokkosp_end_parallel_for KokkosFor;
+    kokkosp_begin_parallel_reduce kokkosp_end_parallel_reduce KokkosReduce;
+    kokkosp_begin_parallel_scan kokkosp_end_parallel_scan KokkosScan;
+    kokkosp_begin_fence kokkosp_end_fence KokkosFence;
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kokkosp_push_profile_region(name: *const c_char, stack: Stack) {
+    if is_tool() {
+        // SAFETY: Kokkos passes a C string.
+        phases::begin(PhaseKind::KokkosRegion, unsafe { bytes(&name) });
+    } else if let Some(real) = user_s(Function::kokkosp_push_profile_region, &stack) {
+        // SAFETY: as in `kokkosp_init_library`.
+        unsafe {
+            let real: unsafe extern "C" fn(*const c_char) = std::mem::transmute(real);
+            real(name);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kokkosp_pop_profile_region(stack: Stack) {
+    if is_tool() {
+        phases::end(PhaseKind::KokkosRegion, End::Latest);
+    } else if let Some(real) = user_s(Function::kokkosp_pop_profile_region, &stack) {
+        // SAFETY: as in `kokkosp_init_library`.
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(real)() };
+    }
+}
+
+/// The bytes of a name; none for a null pointer.
+///
+/// # Safety
+/// The pointer must be null or point to a C string.
+pub(super) unsafe fn bytes(name: &*const c_char) -> &[u8] {
+    // SAFETY: as the caller guarantees.
+    if name.is_null() { &[] } else { unsafe { CStr::from_ptr(*name) }.to_bytes() }
+}
+
+const NEW: &CStr = c"KOKKOS_TOOLS_LIBS";
+const OLD: &CStr = c"KOKKOS_PROFILE_LIBRARY";
+
+/// Withdraws this library as the tool where the program names another one, and names it to a Kokkos
+/// that knows the older variable only. `get` reads the environment; the program has not begun yet.
+pub(crate) fn settle_tool<'a>(
+    get: impl Fn(&str) -> Option<OsString>,
+    mut arguments: impl Iterator<Item = &'a CStr>,
+) {
+    let of = |name: &CStr| get(name.to_str().unwrap_or_default());
+    let own = || Module::of(settle_tool_address()).path;
+    let Some(offered) = of(NEW).filter(|offered| *offered == own()) else { return };
+    let chosen = arguments.any(|word| word.to_bytes().starts_with(b"--kokkos-tools-lib"));
+    let before = of(OLD).filter(|before| *before != offered);
+    // SAFETY: the program has no other thread yet, and the strings are C strings.
+    unsafe {
+        if chosen || before.is_some() {
+            // Kokkos stops if its two variables differ.
+            libc::unsetenv(NEW.as_ptr());
+        } else if of(OLD).is_none() && has_text("kokkoscore", OLD) && !has_text("kokkoscore", NEW) {
+            if let Ok(path) = std::ffi::CString::new(offered.as_bytes()) {
+                libc::setenv(OLD.as_ptr(), path.as_ptr(), 0);
+            }
+        }
+    }
+}
+
+fn settle_tool_address() -> u64 {
+    is_tool as fn() -> bool as usize as u64
+}

@@ -1,0 +1,134 @@
+//! The begin and the end of a phase on the calling thread.
+
+use std::ptr;
+
+use pacman_regions::PhaseKind;
+
+use super::kernels;
+use super::state::Phases;
+use crate::function::Function;
+use crate::interpose;
+use crate::isolation::isolated;
+use crate::notes;
+use crate::process;
+use crate::rows;
+use crate::worker::Worker;
+
+/// The execution that a call ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End<'n> {
+    /// The latest of that name.
+    Named(&'n [u8]),
+    /// The latest of the phase with that number.
+    Numbered(u32),
+    /// The latest.
+    Latest,
+}
+
+/// Begins an execution, and answers the number of its phase. Takes no lock and allocates nothing after
+/// the first execution of a phase on a thread.
+pub(crate) fn begin(kind: PhaseKind, name: &[u8]) -> Option<u32> {
+    if !process::is_observed() {
+        return None;
+    }
+    let worker = Worker::here();
+    let counters = worker.prepared();
+    let begun = worker.phases.with(|phases| {
+        let at = phases.find(kind, name).or_else(|| {
+            isolated(|| phases.enter(kind, name, || worker.waits.number_or(team_number(worker))))
+        })?;
+        if !phases.is_prepared(at) {
+            isolated(|| phases.prepare(at));
+        }
+        let number = phases.number(at);
+        if kind.is_kernel() {
+            process::has_kernels();
+            kernels::opens(number + 1);
+            worker.phases.set_label(number + 1);
+        }
+        phases.row(at).begin();
+        let open = phases.open(at);
+        if let Some(counters) = counters {
+            if counters.read(&mut open.reading) {
+                open.counters = counters;
+            }
+        }
+        open.ticks = worker.now();
+        Some(number)
+    });
+    begun.unwrap_or_else(|| {
+        isolated(|| note_interrupted(kind, name));
+        None
+    })
+}
+
+/// Ends an execution on the thread that began it.
+pub(crate) fn end(kind: PhaseKind, which: End<'_>) {
+    let Some(worker) = Worker::known().filter(|_| process::is_observed()) else { return };
+    let now = worker.now();
+    let is_one = |known: PhaseKind, name: &[u8], number: u32| {
+        known == kind
+            && match which {
+                End::Named(wanted) => wanted == name,
+                End::Numbered(wanted) => wanted == number,
+                End::Latest => true,
+            }
+    };
+    let ended = worker.phases.with(|phases| {
+        let place = phases.latest(is_one)?;
+        end_at(worker, phases, place, now);
+        Some(())
+    });
+    // An end in a signal handler that interrupted this code would be for an execution that is open.
+    if ended == Some(None) {
+        isolated(|| note_unbegun(kind, which));
+    }
+}
+
+fn end_at(worker: &Worker, phases: &mut Phases, place: usize, now: u64) {
+    let (at, open) = phases.close(place);
+    if !phases.has_row(at) {
+        // The thread forked inside of the execution.
+        isolated(|| phases.row(at).begin());
+    }
+    let row = &phases.row(at).row;
+    row.add(process::between(open.ticks, now), rows::cpu);
+    let counters = worker.counters();
+    // After a fork the child's thread has other counters, or none yet.
+    if let Some(counters) = counters.filter(|own| ptr::eq(*own, open.counters)) {
+        row.count(|sums| counters.add_since(&open.reading, sums));
+    }
+    if phases.is_kernel(at) {
+        kernels::closes(phases.number(at) + 1);
+        let around = phases.innermost_kernel();
+        worker.phases.set_label(around.map_or(0, |number| number + 1));
+    }
+}
+
+/// The number of the thread in its team.
+fn team_number(worker: &Worker) -> Option<u32> {
+    let ask = interpose::of_team(Function::omp_get_thread_num).filter(|_| worker.depth() > 0)?;
+    // SAFETY: a function of the OpenMP API without arguments that returns an int.
+    let ask: extern "C" fn() -> i32 = unsafe { std::mem::transmute(ask) };
+    u32::try_from(ask()).ok()
+}
+
+fn note_interrupted(kind: PhaseKind, name: &[u8]) {
+    notes::note(format!(
+        "{} phase {}: a signal handler began it inside of another call of that interface; such \
+         executions are not observed",
+        kind.word(),
+        String::from_utf8_lossy(name)
+    ));
+}
+
+fn note_unbegun(kind: PhaseKind, which: End<'_>) {
+    let name = match which {
+        End::Named(name) => format!(" {}", String::from_utf8_lossy(name)),
+        End::Numbered(_) | End::Latest => String::new(),
+    };
+    notes::note(format!(
+        "{} phase{name}: a thread ended it without a begin on the same thread; such ends are ignored",
+        kind.word()
+    ));
+}

@@ -1,0 +1,144 @@
+//! The executions that a thread starts before it times one of their region.
+
+use std::cell::Cell;
+
+use pacman_regions::arena::{COUNTDOWNS, Thread};
+
+/// The bodies of the regions with a countdown. The executions that are only counted are in the record of
+/// the thread: one store for each, so that they are exact however the process ends.
+#[derive(Debug)]
+pub(crate) struct Countdowns {
+    /// By the [`hash`] of a body, one more than the place of the latest one with that hash; 0 without any.
+    index: [Cell<u8>; HASHES],
+    /// By the place in the thread's record, a body, and the executions there after which one is timed.
+    bodies: [Cell<u64>; COUNTDOWNS],
+    until: [Cell<u64>; COUNTDOWNS],
+}
+
+const HASHES: usize = 256;
+
+fn hash(body: u64) -> usize {
+    // Compilers align functions to 16 bytes. The upper bits of the product depend on all of a body's.
+    (body >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (usize::BITS - HASHES.ilog2())
+}
+
+impl Default for Countdowns {
+    fn default() -> Countdowns {
+        Countdowns {
+            index: [const { Cell::new(0) }; HASHES],
+            bodies: [const { Cell::new(0) }; COUNTDOWNS],
+            until: [const { Cell::new(0) }; COUNTDOWNS],
+        }
+    }
+}
+
+impl Countdowns {
+    #[inline(always)]
+    fn place(&self, body: u64) -> Option<usize> {
+        let latest = usize::from(self.index[hash(body)].get()).checked_sub(1)?;
+        if self.bodies[latest].get() == body { Some(latest) } else { self.search(body) }
+    }
+
+    /// The place of a body whose hash another one has as well.
+    #[cold]
+    fn search(&self, body: u64) -> Option<usize> {
+        self.bodies.iter().position(|known| known.get() == body)
+    }
+
+    /// Whether an execution of the region with that body is only counted; counts it.
+    #[inline(always)]
+    pub(crate) fn count_down(&self, body: u64, thread: &Thread) -> bool {
+        let Some(place) = self.place(body) else { return false };
+        let is_only_counted = thread.counted(place) < self.until[place].get();
+        if is_only_counted {
+            thread.count(place);
+        }
+        is_only_counted
+    }
+
+    /// Whether the region with that body has a place, or can have one.
+    pub(crate) fn have_place(&self, body: u64, thread: &Thread, region: u32) -> bool {
+        self.place(body).is_some() || thread.has_place(region)
+    }
+
+    /// Sets the countdown of a region.
+    pub(crate) fn set(&self, body: u64, thread: &Thread, region: u32, executions: u32) {
+        let place = match self.place(body) {
+            None if executions == 0 => return,
+            known => known.or_else(|| thread.place(region)),
+        };
+        let Some(place) = place else { return };
+        self.bodies[place].set(body);
+        self.index[hash(body)].set(place as u8 + 1);
+        self.until[place].set(thread.counted(place) + u64::from(executions));
+    }
+
+    /// In the child of a fork: the thread has a new record.
+    pub(crate) fn forget(&self) {
+        self.index.iter().for_each(|place| place.set(0));
+        self.bodies.iter().for_each(|body| body.set(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Some of 64 bodies have one of 256 hashes in common.
+    fn body(region: u32) -> u64 {
+        0x40_0000 + 64 * u64::from(region)
+    }
+
+    #[test]
+    fn each_region_has_its_own_countdown() {
+        let (countdowns, thread) = (Countdowns::default(), Thread::unrecorded());
+        assert!(!countdowns.count_down(body(0), &thread));
+        for region in 0..COUNTDOWNS as u32 {
+            assert!((0..100).all(|other| countdowns.have_place(body(other), &thread, other)));
+            countdowns.set(body(region), &thread, region, region + 1);
+        }
+        countdowns.set(body(0), &thread, 0, 5);
+        assert!(!countdowns.have_place(body(1_000), &thread, 1_000));
+        assert!(countdowns.have_place(body(3), &thread, 3));
+        countdowns.set(body(1_000), &thread, 1_000, 7);
+        assert!(!countdowns.count_down(body(1_000), &thread), "it has no place");
+        for region in [7, 3, 2, 5, 63] {
+            let counted = (0..100).filter(|_| countdowns.count_down(body(region), &thread)).count();
+            assert_eq!(counted, region as usize + 1);
+            let place = thread.place(region).expect("it has one");
+            assert_eq!(thread.counted(place), u64::from(region) + 1);
+        }
+    }
+
+    #[test]
+    fn the_next_thread_goes_on_counting_where_the_last_one_ended() {
+        let thread = Thread::unrecorded();
+        for life in 1..=3 {
+            let countdowns = Countdowns::default();
+            for region in [9, 4] {
+                assert!(!countdowns.count_down(body(region), &thread), "it is a new thread");
+                countdowns.set(body(region), &thread, region, 10 + region);
+                assert!((0..10).all(|_| countdowns.count_down(body(region), &thread)));
+            }
+            let counted =
+                [9, 4].map(|region| thread.counted(thread.place(region).expect("a place")));
+            assert_eq!(
+                counted,
+                [10 * life, 10 * life],
+                "what was left of a countdown is not counted"
+            );
+        }
+    }
+
+    #[test]
+    fn a_forked_child_begins_anew() {
+        let (countdowns, thread) = (Countdowns::default(), Thread::unrecorded());
+        countdowns.set(body(1), &thread, 1, 5);
+        assert!(countdowns.count_down(body(1), &thread));
+        countdowns.forget();
+        let child = Thread::unrecorded();
+        assert!(!countdowns.count_down(body(1), &child));
+        countdowns.set(body(2), &child, 2, 1);
+        assert!(countdowns.count_down(body(2), &child) && !countdowns.count_down(body(2), &child));
+    }
+}

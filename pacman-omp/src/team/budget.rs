@@ -1,0 +1,42 @@
+//! The overhead budget: counts executions, and chooses those that are timed.
+
+use std::ptr;
+
+use crate::first_region;
+use crate::process;
+use crate::region::Region;
+use crate::runtime::Runtime;
+use crate::seen::Seen;
+use crate::worker::Worker;
+
+/// The calling thread and the runtime, if the execution is only counted. Counts it.
+#[inline(always)]
+pub(super) fn counts_only(body: u64) -> Option<(&'static Worker, &'static Runtime)> {
+    let worker = Worker::known().filter(|_| process::is_sampled_by_body())?;
+    let runtime = worker.counts_for.get()?;
+    worker.counts_only(body).then_some((worker, runtime))
+}
+
+/// Chooses the next execution of the region that the thread times. The program called the present one
+/// at `called`, and it took `ticks` with a team of `size`.
+pub(super) fn choose_next(worker: &Worker, region: &Region, called: u64, ticks: u64, size: u32) {
+    let budget = process::overhead_budget();
+    let now = worker.now();
+    // The time of this thread outside of the execution. The members' parts take as long again.
+    let outside = now.saturating_sub(called).saturating_sub(ticks);
+    let cost = outside * u64::from(size.min(2));
+    let cost = cost + worker.waits.timed() * first_region::ticks_of_a_part();
+    // Half of the budget goes to any region, so that a program with few executions has all timed.
+    let allowed = process::own(now).1 as f64 * budget * 0.5;
+    let runtime = worker.counts_for.get().unwrap_or(region.runtime);
+    worker.counts_for.set(Some(runtime));
+    let may_be_skipped = region.seen.get() & (Seen::NESTED | Seen::MPI) == 0
+        && ptr::eq(runtime, region.runtime)
+        && worker.can_count(region);
+    let next = worker.rows.sample(region.number, |sampler| {
+        let spent = worker.spent.get().saturating_add(sampler.timed(ticks, cost));
+        worker.spent.set(spent);
+        sampler.choose((may_be_skipped && spent as f64 > allowed).then_some(budget))
+    });
+    worker.count_next(region, next);
+}

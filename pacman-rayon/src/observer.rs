@@ -1,0 +1,82 @@
+//! Busy and idle time of the workers of a phase, from a session's report.
+
+use std::time::Duration;
+
+use pacman_core::report::{CountReport, PhaseReport, PlaceReport, ThreadReport};
+use pacman_core::{Error, ErrorKind, Report, Result};
+
+/// The kernel's event that tells busy from idle time.
+const BUSY: &str = "task-clock";
+
+/// What one worker did during the executions of a phase.
+///
+/// A worker is busy while it runs on a processor: it executes tasks, or looks for some before it
+/// sleeps, which rayon limits to a few microseconds. All its counts are of this time, because a worker
+/// that sleeps executes nothing. Idle is the rest of the executions' time: it sleeps, for want of
+/// work, on a lock or in a system call, or another thread has its processor.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WorkerTimes {
+    /// The worker's name, which has its number in its pool.
+    pub worker: String,
+    /// The context that it is bound to.
+    pub place: Option<PlaceReport>,
+    /// Finished executions of the phase in the worker's pool.
+    pub executions: u64,
+    /// CPU time during the executions.
+    pub busy: Duration,
+    /// The other part of the executions' time.
+    pub idle: Duration,
+    /// Each event of the session with its count, an estimate where sets of events rotate.
+    pub counts: Vec<(String, u64)>,
+}
+
+/// The busy and idle times of every worker that took part in `phase`.
+///
+/// The session needs the event `task-clock`, and should not be of more than the pool's threads.
+///
+/// # Errors
+/// [`NoEvents`](ErrorKind::NoEvents) if the session does not count `task-clock`;
+/// [`InvalidInput`](ErrorKind::InvalidInput) if it has no phase of this name.
+pub fn worker_times(report: &Report, phase: &str) -> Result<Vec<WorkerTimes>> {
+    let Some(busy) = report.events.iter().position(|event| event.name == BUSY) else {
+        return Err(Error::new(
+            ErrorKind::NoEvents,
+            format!(
+                "cannot tell busy from idle time of workers: session {} does not count {BUSY}; add \
+                 it to the session's events",
+                report.session
+            ),
+        ));
+    };
+    let Some(number) = report.phases.iter().position(|name| name == phase) else {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!(
+                "cannot report on workers of phase {phase}: session {} has no such phase; it has {}",
+                report.session,
+                report.phases.join(", ")
+            ),
+        ));
+    };
+    let rows = report.threads.iter().filter_map(|thread| {
+        let row = thread.phases.iter().find(|row| row.phase == number)?;
+        (row.executions > 0).then_some((thread, row))
+    });
+    Ok(rows.map(|(thread, row)| times(report, thread, row, busy)).collect())
+}
+
+fn times(report: &Report, thread: &ThreadReport, row: &PhaseReport, busy: usize) -> WorkerTimes {
+    let whole = |count: &CountReport| count.scaled.unwrap_or(count.raw.sum);
+    let counts: Vec<_> = row.counts.iter().map(whole).collect();
+    // Both are read one after the other, so that CPU time may exceed the time by the time of a read.
+    let busy = counts[busy].min(row.time.sum);
+    WorkerTimes {
+        worker: thread.name.clone().unwrap_or_else(|| format!("thread {}", thread.tid)),
+        place: thread.place,
+        executions: row.executions,
+        busy: Duration::from_nanos(busy),
+        idle: Duration::from_nanos(row.time.sum - busy),
+        counts: report.events.iter().map(|event| event.name.clone()).zip(counts).collect(),
+    }
+}

@@ -1,0 +1,84 @@
+//! A region with an overhead budget, whose process ends at any store.
+
+use super::*;
+
+/// Blocks of these lengths, of which the second to last execution is timed.
+const BLOCKS: [u32; 6] = [1, 1, 2, 4, 8, 3];
+
+/// The primary thread and another one run the region. The thread then ends, and the next one goes on.
+fn life(words: &'static [AtomicU64]) {
+    let mut writer = Writer::new(words, |_, _| true);
+    let process = writer.begin(&beginning(7)).expect("there is place");
+    writer.append(Kind::Region, &region_record(0));
+    let thread = writer.thread().expect("there is place");
+    let rows = [writer.row(0, 0), writer.row(0, 1)].map(Option::unwrap);
+    let primary_stats = writer.primary_stats(0).expect("there is place");
+    for _ in 0..2 {
+        let latest = CurrentBin::none();
+        for (number, block) in BLOCKS.into_iter().enumerate() {
+            for _ in 1..block {
+                thread.count(thread.place(0).expect("there is one"));
+            }
+            rows.iter().for_each(|row| row.add_weighted(90, block, || Some(3)));
+            let since = number as u64 * 150_000;
+            // SAFETY: the thread has a current bin of its own.
+            unsafe { primary_stats.add_weighted(&latest, since, 100 + u64::from(block), 2, block) };
+        }
+    }
+    process.ends(false, 9_000_000);
+}
+
+#[test]
+fn executions_are_exact_at_any_store() {
+    let words = arena(64);
+    let base = words.as_ptr().addr();
+    let mut image: Vec<u64> = words.iter().map(load).collect();
+    let stores = logged(|| life(words));
+    let all = load(&words[header::NEXT]);
+    image.truncate(used(words));
+    image[header::NEXT] = all;
+    let mut executions = 0;
+    let mut in_rows = [0; 2];
+    for (done, (cell, value)) in stores.into_iter().enumerate() {
+        image[(cell - base) / 8] = value;
+        let bytes: Vec<u8> = image.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let recordings = read(&bytes).expect("an arena at every instant");
+        let Some(region) = recordings.first().and_then(|recording| recording.regions.first())
+        else {
+            continue;
+        };
+        let now = region.executions;
+        assert!(now == executions || now == executions + 1, "{executions} to {now} at {done}");
+        executions = now;
+        let times = region.shortest <= region.longest && region.longest <= region.seconds;
+        assert!(times, "at store {done}: {region:?}");
+        for row in &region.rows {
+            assert!(
+                region.sampling.is_none() || row.executions <= now,
+                "at store {done}: no thread runs a region more often than it runs: {region:?}"
+            );
+            in_rows[row.thread as usize] = row.executions;
+        }
+    }
+    let sum = u64::from(2 * BLOCKS.iter().sum::<u32>());
+    assert_eq!((executions, in_rows), (sum, [sum; 2]));
+}
+
+#[test]
+fn an_image_holds_any_number_of_sampled_regions() {
+    let mut recording = specimen::recording();
+    let mut sampled = recording.regions[0].clone();
+    sampled.sampling = Some(Sampling { timed: 2, standard_error: 0.0 });
+    recording.timeline = Timeline::default();
+    recording.regions = (0..150).map(|_| sampled.clone()).collect();
+    let [read] = &read(&image_of(&[recording.clone()])).expect("an arena")[..] else {
+        panic!("one")
+    };
+    assert_eq!(read.regions.len(), 150);
+    assert!(sampled.executions > 2);
+    for region in &read.regions {
+        let timed = region.sampling.as_ref().map(|sampling| sampling.timed);
+        assert_eq!((region.executions, timed), (sampled.executions, Some(2)));
+        assert_eq!(region.seconds, sampled.seconds);
+    }
+}

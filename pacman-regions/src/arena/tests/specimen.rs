@@ -1,0 +1,125 @@
+//! A recording that has everything.
+
+use crate::{
+    Adaptation, Cause, Ending, Event, OutsideWaits, Overhead, Phase, PhaseKind, PhaseThread,
+    Process as Ran, ProcessEnergy, Rank, Recording, Region, RegionEnergy, Row as Part, Runtime,
+    RuntimeFamily, Scheduling, Site, States, Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
+};
+
+/// A recording that an image can hold without loss.
+pub(super) fn recording() -> Recording {
+    let row = |thread| Part {
+        thread,
+        executions: 5,
+        seconds: 0.25,
+        cpu: Some(thread),
+        moves: 0,
+        counted: 5,
+        counts: vec![Some(1234), None],
+        states: Some(States {
+            starting: 0.03125,
+            late_tasks: 0.0625,
+            dropped: 1,
+            unseen_tasks: 2,
+            waits: vec![Wait { site: 0, count: 3, seconds: 0.125 }],
+            counted: 5,
+            counts: vec![Some(234), None],
+        }),
+    };
+    let adaptation = Adaptation {
+        state: "holding".into(),
+        threads: 2,
+        configuration: "2x1".into(),
+        why: "it is better".into(),
+        reduced: 3,
+        gained: Some(0.5),
+        ..Adaptation::default()
+    };
+    let region = Region {
+        site: Site { module: "/opt/app".into(), address: 0x1200, source: Some(";a.c;".into()) },
+        entry: "__kmpc_fork_call".into(),
+        runtime: 0,
+        executions: 5,
+        sampling: Some(crate::Sampling { timed: 2, standard_error: 0.0625 }),
+        nested: 5,
+        seconds: 0.5,
+        shortest: 0.0625,
+        longest: 0.25,
+        teams: vec![Team { threads: 2, executions: 5, seconds: 0.5 }],
+        rows: vec![row(0), row(1)],
+        adaptation: Some(adaptation),
+        energy: Some(RegionEnergy { joules: 12.5, seconds: 0.5, executions: 4, unread: 1 }),
+        label: Some("axpy".into()),
+    };
+    let marked = PhaseThread { begun: 9, row: Part { states: None, ..row(1) } };
+    let kind = PhaseKind::KokkosFor;
+    let events = [("CYCLES", None), ("ZEBRA", Some("no event"))]
+        .map(|(name, why)| Event { name: name.into(), uncounted: why.map(str::to_owned) });
+    let (family, path) = (RuntimeFamily::Libomp, "/lib/libomp.so".into());
+    Recording {
+        process: Ran {
+            pid: 9,
+            parent: 8,
+            command: vec!["app".into(), "4".into()],
+            began: 1e9,
+            seconds: 2.0,
+            ending: Ending::ExitInRegion,
+            host: Some("node7".into()),
+            rank: Some(Rank { rank: 3, ranks: Some(4) }),
+        },
+        runtimes: vec![Runtime { family, path, version: None }],
+        threads: 2,
+        contexts: 4,
+        events: events.to_vec(),
+        overhead: Overhead { nanoseconds: Some(1e9 / 1_048_576.0), reads: "read".into() },
+        phases: vec![Phase { name: "axpy".into(), kind, threads: vec![marked] }],
+        energy: Some(ProcessEnergy {
+            joules: 50.25,
+            seconds: 1.5,
+            source: "powercap".into(),
+            packages: 2,
+            wraps_after: 65_536.0,
+            longest_gap: 0.75,
+        }),
+        regions: vec![region],
+        timeline: Timeline {
+            bin: 0.25,
+            rows: vec![TimelineRow {
+                region: 0,
+                seconds: vec![0.0, 0.25],
+                thread_seconds: vec![0.0, 0.5],
+            }],
+        },
+        waits: Some(Waits {
+            sites: vec![
+                WaitSite {
+                    site: Site { module: "/opt/app".into(), address: 0x1300, source: None },
+                    cause: Cause::Critical,
+                    call: None,
+                },
+                WaitSite {
+                    site: Site { module: "/opt/app".into(), address: 0x1400, source: None },
+                    cause: Cause::Mpi,
+                    call: Some("MPI_Recv".into()),
+                },
+            ],
+            several_roots: true,
+            outside: vec![
+                OutsideWaits {
+                    thread: 0,
+                    starts_regions: false,
+                    waits: vec![Wait { site: 1, count: 1, seconds: 0.25 }],
+                    dropped: 0,
+                },
+                OutsideWaits {
+                    thread: 2,
+                    starts_regions: true,
+                    waits: vec![Wait { site: 1, count: 7, seconds: 0.5 }],
+                    dropped: 2,
+                },
+            ],
+        }),
+        scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
+        notes: vec!["a note".into()],
+    }
+}

@@ -1,0 +1,30 @@
+//! The executions of one thread.
+
+use serde::{Deserialize, Serialize};
+
+use crate::States;
+
+/// The parts of one thread of the team in a region.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The number in the team.
+    pub thread: u32,
+    /// The executions that it took part in.
+    pub executions: u64,
+    /// Seconds inside the body. They include waits at barriers inside, but not the wait at the end of
+    /// the region.
+    pub seconds: f64,
+    /// The hardware context at the latest sample. The library samples the first part and every 16th after
+    /// it.
+    pub cpu: Option<u32>,
+    /// The samples that found another context than the sample before.
+    pub moves: u64,
+    /// Executions with counts; fewer than `executions` if a read failed.
+    pub counted: u64,
+    /// The sums over `counted` executions, in the order of [`Recording::events`](crate::Recording::events); `None` for an event
+    /// without counts.
+    pub counts: Vec<Option<u64>>,
+    /// Waits and other states; `None` if they were not asked for.
+    #[serde(default)]
+    pub states: Option<States>,
+}
