@@ -1,5 +1,6 @@
 //! The lab's own C programs, which hold its emulator against Linux's drivers.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -25,17 +26,22 @@ pub(crate) fn job(probe: &str) -> String {
 ///
 /// # Panics
 /// If it does not compile.
-pub(crate) fn program(probe: &str) -> PathBuf {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+pub(crate) fn program(probe: &'static str) -> PathBuf {
+    // Another machine may be copying the file: it must not be written again.
+    static COMPILED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("probes");
     std::fs::create_dir_all(&folder).expect("cargo's own directory can be written to");
     let program = folder.join(probe);
+    if compiled.contains(probe) {
+        return program;
+    }
     let source = format!("{}/../lab/probes/{probe}.c", env!("CARGO_MANIFEST_DIR"));
     // Static, so that the guest needs none of the libraries.
     let mut compile = Command::new("gcc");
     compile.args(["-O2", "-Wall", "-static", &source, "-o"]).arg(&program);
     assert!(compile.status().is_ok_and(|status| status.success()), "{source} does not compile");
+    compiled.insert(probe);
     program
 }
 

@@ -10,6 +10,9 @@ static THREAD: AtomicPtr<(Attached, Phase)> = AtomicPtr::new(std::ptr::null_mut(
 static COUNTED: AtomicU64 = AtomicU64::new(0);
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 static FAILED: AtomicU64 = AtomicU64::new(0);
+/// Executions of the interrupted phase, and their number at the latest signal.
+static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
+static AT: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn on_signal(_: i32) {
     // SAFETY: the thread is the one that the signal is sent to, and outlives the signals.
@@ -22,7 +25,13 @@ extern "C" fn on_signal(_: i32) {
         }
         _ => &FAILED,
     };
+    AT.store(EXECUTIONS.load(Ordering::SeqCst), Ordering::SeqCst);
     counter.fetch_add(1, Ordering::SeqCst);
+}
+
+/// The signals that were handled.
+fn handlers() -> u64 {
+    [&COUNTED, &REFUSED, &FAILED].map(|of| of.load(Ordering::SeqCst)).iter().sum()
 }
 
 #[test]
@@ -40,20 +49,19 @@ fn a_handler_counts_or_is_refused_and_corrupts_nothing() {
     let enough =
         || COUNTED.load(Ordering::SeqCst) >= EACH && REFUSED.load(Ordering::SeqCst) >= EACH;
     let deadline = Instant::now() + Duration::from_secs(60);
-    let executions = AtomicU64::new(0);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut last = u64::MAX;
+            let mut sent = 0;
             while !done.load(Ordering::SeqCst) {
                 // One signal an execution: handlers that follow each other between the reading of
                 // the clock and that of the counters make an execution that no clock allows.
-                let now = executions.load(Ordering::SeqCst);
-                if now != last {
+                let is_over = || EXECUTIONS.load(Ordering::SeqCst) > AT.load(Ordering::SeqCst);
+                if handlers() == sent && is_over() {
                     // SAFETY: the thread waits for this one before it ends.
                     unsafe { libc::pthread_kill(target, libc::SIGUSR2) };
+                    sent += 1;
                 }
-                last = now;
                 std::thread::yield_now();
             }
         });
@@ -63,12 +71,12 @@ fn a_handler_counts_or_is_refused_and_corrupts_nothing() {
             for _ in 0..100 {
                 thread.begin(work).unwrap();
                 thread.end(work).unwrap();
-                executions.fetch_add(1, Ordering::SeqCst);
+                EXECUTIONS.fetch_add(1, Ordering::SeqCst);
             }
         }
         done.store(true, Ordering::SeqCst);
     });
-    let (deadline_met, executions) = (enough(), executions.into_inner());
+    let (deadline_met, executions) = (enough(), EXECUTIONS.load(Ordering::SeqCst));
     THREAD.store(std::ptr::null_mut(), Ordering::SeqCst);
     let (counted, refused) = (COUNTED.load(Ordering::SeqCst), REFUSED.load(Ordering::SeqCst));
     assert!(deadline_met, "{counted} counted, {refused} refused");
@@ -76,11 +84,11 @@ fn a_handler_counts_or_is_refused_and_corrupts_nothing() {
     let report = session.report();
     let thread = &report.threads[0];
     let [of_work, of_handler] = &thread.phases[..] else { panic!("{:?}", thread.phases) };
-    assert_eq!((of_work.executions, of_handler.executions), (executions, counted));
     for row in &thread.phases {
         assert_eq!((row.open, &row.implausible), (0, &None), "{row:?}");
         assert!(row.time.sum <= thread.attached, "{row:?}");
         assert!(row.counts[0].raw.sum <= thread.attached, "{row:?}");
     }
+    assert_eq!((of_work.executions, of_handler.executions), (executions, counted));
     drop(both);
 }

@@ -60,9 +60,9 @@ impl Kind {
         [Kind::Compute, Kind::Cache, Kind::Memory, Kind::Lock, Kind::Barrier, Kind::Serial];
 
     /// A phase of this kind for a machine of that size.
+    ///
     /// The costs of a further thread depend on the machine's size: a cost that slows 128 threads
     /// would not be visible on 4.
-    /// be seen on 4.
     pub fn draw(self, random: &mut Random, machine: SmtMachine) -> SimPhase {
         let kind = match self {
             Kind::Any => Kind::ALL[(random.unit() * Kind::ALL.len() as f64) as usize],

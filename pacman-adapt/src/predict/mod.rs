@@ -49,6 +49,7 @@ mod ridge;
 mod sample;
 mod search;
 mod seen;
+mod smt_level;
 mod step;
 #[cfg(feature = "training")]
 pub mod training;
@@ -70,5 +71,6 @@ pub use ridge::Ridge;
 pub use sample::Sample;
 pub use search::HillClimb;
 pub use seen::BestSeen;
+pub use smt_level::smt_levels;
 pub(crate) use step::without_counts;
 pub use step::{Forecast, Predictor, Step};

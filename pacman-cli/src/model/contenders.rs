@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pacman_adapt::predict::training::{
-    Contender, Dataset, LinearOptions, MixtureOptions, Plan, RidgeOptions,
+    Contender, Dataset, LinearOptions, MixtureOptions, Plan, RidgeOptions, Terms,
 };
 use pacman_adapt::predict::{Configuration, Target};
 
@@ -56,6 +56,11 @@ pub(super) struct LearnArgs {
     /// The events whose rates are features; "none" for times alone [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) events: Option<Vec<String>>,
+
+    /// Let ridge use the events' rates and their products instead of logarithms; only for many more
+    /// phases than products
+    #[arg(long)]
+    pub(super) products: bool,
 }
 
 impl DataArgs {
@@ -91,8 +96,9 @@ impl LearnArgs {
             None if self.wide => Plan::Wide(self.samples.unwrap_or(SAMPLES)),
             None => Plan::Count(self.samples.unwrap_or(SAMPLES)),
         };
-        let options = RidgeOptions { target: self.target, plan, ..RidgeOptions::default() };
-        Contender::Ridge(RidgeOptions { events: self.events(), ..options })
+        let terms = if self.products { Terms::Products } else { Terms::Logarithms };
+        let events = self.events();
+        Contender::Ridge(RidgeOptions { target: self.target, plan, events, terms })
     }
 
     pub(super) fn mixture(&self) -> Contender {
@@ -125,7 +131,9 @@ impl LearnArgs {
             ),
             _ => return Ok(()),
         };
-        match given.iter().find(|(_, is_given)| *is_given) {
+        let products = ("--products", self.products);
+        let mut given = given.iter().chain([&products]);
+        match given.find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(CliError::BadInput(format!(
                 "{option} {why}: leave it out, or add --method ridge"
             ))),

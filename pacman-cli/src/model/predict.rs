@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use pacman_adapt::predict::training::{Row, machines};
-use pacman_adapt::predict::{Configuration, Forecast, Predictor, Sample, Step};
+use pacman_adapt::predict::{Configuration, Forecast, Predictor, Sample, Step, smt_levels};
 use pacman_events::shown::{self, shown};
 use serde::Serialize;
 
@@ -208,6 +208,14 @@ fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Resul
         })
         .collect();
     columns::figures(out, ["threads", "time s", "90 % from", "to", "x best", "source"], &rows)?;
+    if let Some(level) = smt_level(&answer.forecasts) {
+        let SmtLevel { contexts_per_core, of, time_ratio, .. } = level;
+        write!(out, "SMT: {contexts_per_core} of {of} contexts of each core")?;
+        match contexts_per_core == of {
+            true => writeln!(out)?,
+            false => writeln!(out, ", {time_ratio:.2} of the time with all")?,
+        }
+    }
     let next = &answer.next;
     write!(out, "next: {} {}", verb(next), next.configuration())?;
     if !events(next).is_empty() {
@@ -226,7 +234,30 @@ struct Document<'a> {
 struct Program<'a> {
     app: &'a str,
     forecasts: Vec<PredictedTime>,
+    smt_level: Option<SmtLevel>,
     next: Next<'a>,
+}
+
+/// The best number of contexts of each core, with all cores.
+#[derive(Serialize)]
+struct SmtLevel {
+    contexts_per_core: u32,
+    of: u32,
+    /// The time over that with all contexts.
+    time_ratio: f64,
+    measured: bool,
+}
+
+fn smt_level(forecasts: &[Forecast]) -> Option<SmtLevel> {
+    let levels = smt_levels(forecasts);
+    let best = levels.first()?;
+    let all = levels.iter().max_by_key(|level| level.configuration)?;
+    Some(SmtLevel {
+        contexts_per_core: best.configuration.per_core()?,
+        of: all.configuration.per_core()?,
+        time_ratio: best.seconds / all.seconds,
+        measured: best.measured,
+    })
 }
 
 #[derive(Serialize)]
@@ -280,6 +311,7 @@ fn program(answer: &Answer) -> Program<'_> {
     Program {
         app: &answer.program,
         forecasts: forecasts.collect(),
+        smt_level: smt_level(&answer.forecasts),
         next: Next {
             step: verb(&answer.next),
             configuration: answer.next.configuration().to_string(),
@@ -335,5 +367,6 @@ CSV:
 JSON:
   machine   the machine of the model
   programs  a list of app; forecasts, a list of configuration, time_s, low_s, high_s (null if
-            unbounded) and measured; next, with step (sample, verify or decide), configuration,
+            unbounded) and measured; smt_level, the quickest number of contexts of each core, null
+            if configurations name no cores; next, with step (sample, verify or decide), configuration,
             events to count, and why";

@@ -111,6 +111,40 @@ fn train_predict_and_the_next_step() {
     assert!(said.contains("next: decide 8 (best of 3 measured; no other promises 1 %)"), "{said}");
 }
 
+/// Two contexts of each of four cores, and a cache that holds the data of one.
+#[test]
+fn the_quickest_smt_level_follows_from_the_counts_of_the_default() {
+    let place = Place::new("smt-level");
+    let mut text = "machine,app,threads,time_s,instructions,llc_misses\n".to_owned();
+    let line = |contexts: u32, misses: f64| {
+        // One context takes 1 s, and a sibling adds 30 % of a core less what it evicts.
+        let time = if contexts == 1 { 1.0 } else { (1.0 + misses) / 1.3 };
+        format!("4x{contexts},{time},1e9,{}", 1e6 + 1e8 * misses * f64::from(contexts - 1))
+    };
+    for program in 0..12 {
+        for contexts in [1, 2] {
+            text += &format!("here,p{program},{}\n", line(contexts, 0.05 * f64::from(program)));
+        }
+    }
+    let (data, model) = (place.write("data.csv", &text), place.path("model.json"));
+    run(&["train", &data, "-o", &model, "--at", "4x2", "--products"]).unwrap();
+    for (misses, expected) in [(0.1, 2), (0.51, 1)] {
+        let header = "threads,time_s,instructions,llc_misses";
+        let samples = place.write("samples.csv", &format!("{header}\n{}\n", line(2, misses)));
+        let ask = ["predict", "--model", &model, "--measured-on", "here", &samples];
+        let answer: Value =
+            serde_json::from_str(&run(&[&ask[..], &["--json"]].concat()).unwrap()).unwrap();
+        let level = &answer["programs"][0]["smt_level"];
+        assert_eq!((&level["contexts_per_core"], &level["of"]), (&expected.into(), &2.into()));
+        assert_eq!(level["measured"], expected == 2);
+        let ratio = level["time_ratio"].as_f64().unwrap();
+        let truth = if expected == 2 { 1.0 } else { 1.3 / (1.0 + misses) };
+        assert!((ratio / truth - 1.0).abs() < 0.02, "{ratio} instead of {truth}");
+        let said = run(&ask).unwrap();
+        assert!(said.contains(&format!("\nSMT: {expected} of 2 contexts of each core")), "{said}");
+    }
+}
+
 #[test]
 fn a_mixture_asks_for_each_sample_after_the_one_before() {
     let place = Place::new("mixture");

@@ -173,7 +173,11 @@ pub(crate) fn keep<'a>(
 ) -> Vec<String> {
     let mut programs: BTreeMap<&ProgramKey, Vec<RegionMemory>> = BTreeMap::new();
     for (name, remembered) in measured {
-        let region = RegionMemory { name: name.to_owned(), ..remembered.region.clone() };
+        let mut region = remembered.region.clone();
+        // A group of regions has a name of its own.
+        if region.name.is_empty() {
+            name.clone_into(&mut region.name);
+        }
         programs.entry(&remembered.of).or_default().push(region);
     }
     programs.into_iter().filter_map(|(of, regions)| store.add(of, regions).err()).collect()

@@ -58,6 +58,8 @@ pub(super) struct Group {
     /// Whether the size has just changed.
     changed: bool,
     members: u32,
+    /// The number of the region that joined first.
+    first: u32,
     /// The usual ticks of all executions so far.
     usual: u64,
     /// Decisions in a row for regions with another default or runtime, and their number after which the
@@ -163,6 +165,7 @@ fn of_worker<'g>(
             stretch: (seconds / adapting.seconds_per_tick) as u64,
             changed: false,
             members: 0,
+            first: 0,
             usual: 0,
             others: 0,
             patience,
@@ -183,7 +186,9 @@ fn phase(adapting: &Adapting, region: &Region, default: u32) -> Option<(Phase, f
         rules.switch_back_cost = switch_back_cost(adapting, default);
         stretch = stretch.max(STARTS * thread_cost().total());
     }
-    let controller = Controller::new(candidates.by_threads().ok()?, rules);
+    let mut controller = Controller::new(candidates.by_threads().ok()?, rules);
+    let earlier = adapting.memory.as_ref().map(|memory| memory.evidence_of_group(default, stretch));
+    controller.recall(earlier.unwrap_or_default());
     Some((Phase::new(default, false, 1, controller), stretch))
 }
 
@@ -243,6 +248,9 @@ pub(super) fn finished(
             all.sort_unstable();
             let usual = u32::try_from(all[BATCH / 2]).unwrap_or(u32::MAX).max(1);
             member.join(group.serial, usual);
+            if group.members == 0 {
+                group.first = region.number;
+            }
             group.members += 1;
             // The next execution runs as the group does.
             cached.forget();
@@ -303,6 +311,11 @@ pub(super) fn adaptation(region: &Region) -> Option<Adaptation> {
         worker.rows.widths_of(region.number, group.phase.default)
     });
     let usual = u64::from(region.adapted.member.usual());
+    let adapting = adapting::prepared().filter(|_| region.number == group.first);
+    let remembered = adapting.and_then(|adapting| {
+        let memory = adapting.memory.as_ref()?;
+        memory.remembered_of_group(&group.phase, usual as f64 * adapting.seconds_per_tick)
+    });
     let share = ((widths.wide + widths.narrow) * usual) as f64 / group.usual.max(1) as f64;
     let alone = "too short to be decided by the execution, so decided by the millisecond";
     let together = match group.members - 1 {
@@ -321,6 +334,7 @@ pub(super) fn adaptation(region: &Region) -> Option<Adaptation> {
         reduced: widths.narrow,
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: Some(0.0 - controller.account().lost() * share.min(1.0)),
+        remembered,
         ..Adaptation::default()
     })
 }

@@ -15,6 +15,9 @@ use crate::phases;
 use crate::process;
 use crate::region::Region;
 
+/// The name of the group of short regions among the regions of a program.
+const GROUP: &str = "short regions";
+
 /// The memory of this program on this machine.
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -39,9 +42,22 @@ impl Memory {
 
     /// What earlier runs measured of `region`, with teams of `default` threads.
     pub(super) fn evidence(&self, region: &Region, default: u32, places: bool) -> Vec<Evidence> {
-        let Some(wanted) = self.empty(region, default, places) else { return Vec::new() };
-        let known = self.known.regions.iter().filter(|known| known.is_of(&wanted));
-        let evidence = known.map(|known| {
+        let wanted = code_of(region).and_then(|code| self.empty(code, default, places));
+        let Some(wanted) = wanted else { return Vec::new() };
+        self.of(&wanted).collect()
+    }
+
+    /// What earlier runs with the same arguments measured of the group, whose stretches of `seconds` had
+    /// teams of `default` threads. Other arguments may give members another share of a stretch.
+    pub(super) fn evidence_of_group(&self, default: u32, seconds: f64) -> Vec<Evidence> {
+        let Some(wanted) = self.empty(GROUP.to_owned(), default, false) else { return Vec::new() };
+        let same = self.of(&wanted).filter(|known| known.is_same_work);
+        same.map(|known| Evidence { default_cost: seconds, ..known }).collect()
+    }
+
+    fn of<'m>(&'m self, wanted: &'m RegionMemory) -> impl Iterator<Item = Evidence> + use<'m> {
+        let known = self.known.regions.iter().filter(|known| known.is_of(wanted));
+        known.map(|known| {
             let ratio = |(on, ratio): &(String, f64)| Some((on.parse().ok()?, *ratio));
             let ratios = known.ratios.iter().filter_map(ratio);
             Evidence {
@@ -49,32 +65,40 @@ impl Memory {
                 ratios: ratios.collect(),
                 is_same_work: known.arguments == wanted.arguments,
             }
-        });
-        evidence.collect()
+        })
     }
 
     /// What this run has measured of `region`; `None` if that is nothing.
     pub(super) fn remembered(&self, region: &Region, phase: &Phase) -> Option<Remembered> {
+        self.measured(self.empty(code_of(region)?, phase.default, phase.places)?, phase)
+    }
+
+    /// What this run has measured of the group, whose first member usually takes `seconds`.
+    pub(super) fn remembered_of_group(&self, phase: &Phase, seconds: f64) -> Option<Remembered> {
+        let mut all = self.measured(self.empty(GROUP.to_owned(), phase.default, false)?, phase)?;
+        // Every stretch costs the same at the default, and so does not tell the work of one program from
+        // that of another.
+        all.region.default_cost = seconds;
+        GROUP.clone_into(&mut all.region.name);
+        Some(all)
+    }
+
+    fn measured(&self, key: RegionMemory, phase: &Phase) -> Option<Remembered> {
         let Evidence { default_cost, ratios, .. } = phase.controller.evidence()?;
         let region = RegionMemory {
             default_cost,
             ratios: ratios.into_iter().map(|(on, ratio)| (on.to_string(), ratio)).collect(),
             executions: phase.controller.account().executions(),
             runs: 1,
-            ..self.empty(region, phase.default, phase.places)?
+            ..key
         };
         Some(Remembered { of: self.known.of.clone(), region })
     }
 
-    /// The memory of a region without measurements: its key. `None` if its file has no build ID.
-    fn empty(&self, region: &Region, threads: u32, placed: bool) -> Option<RegionMemory> {
-        let offset = region.body.wrapping_sub(region.module.bias);
-        let mut name = format!("{}+{offset:#x}", module::build_id(region.body)?);
-        if let Some(label) = phases::names::of_label(region.label()) {
-            name += &format!(" {label}");
-        }
+    /// A memory without measurements: its key.
+    fn empty(&self, region: String, threads: u32, placed: bool) -> Option<RegionMemory> {
         Some(RegionMemory {
-            region: name,
+            region,
             name: String::new(),
             arguments: self.arguments.clone(),
             threads,
@@ -86,6 +110,16 @@ impl Memory {
             runs: 0,
         })
     }
+}
+
+/// The code of `region`, with the label of its kernel. `None` if its file has no build ID.
+fn code_of(region: &Region) -> Option<String> {
+    let offset = region.body.wrapping_sub(region.module.bias);
+    let mut code = format!("{}+{offset:#x}", module::build_id(region.body)?);
+    if let Some(label) = phases::names::of_label(region.label()) {
+        code += &format!(" {label}");
+    }
+    Some(code)
 }
 
 /// This program on this machine.

@@ -6,7 +6,7 @@ use pacman_suite::skipped;
 use serde_json::Value;
 
 use super::scratch::Scratch;
-use super::{pacman_pmu, text};
+use super::{alone, pacman_pmu, text};
 
 /// Three regions of microseconds, whose threads wait for each other.
 const SOURCE: &str = r#"
@@ -72,13 +72,16 @@ fn becomes_one_thread(compiler: &str) {
         if !all(is_together) {
             continue;
         }
-        if is_one_thread {
-            return assert_figures(&regions);
+        // The first stretches of one thread may be disturbed, and the program ends before that is made up.
+        if is_one_thread && gained(&regions) > 0.0 {
+            return;
         }
         grouped.push(regions);
     }
     match grouped.pop() {
-        Some(regions) => panic!("none of the groups chose one thread; the last: {regions:#?}"),
+        Some(regions) => {
+            panic!("none of the groups gained from one thread; the last: {regions:#?}")
+        }
         None => skipped("regions of two threads take over 20 µs here"),
     }
 }
@@ -88,7 +91,8 @@ fn is_together(adaptation: &Value) -> bool {
     why.starts_with("too short to be decided alone, so decided together with 2 other short regions")
 }
 
-fn assert_figures(regions: &[Value]) {
+/// The seconds that one thread gained. Some executions of each region were reduced, and some were not.
+fn gained(regions: &[Value]) -> f64 {
     let mut gained = 0.0;
     for region in regions {
         let adaptation = &region["adaptation"];
@@ -97,15 +101,17 @@ fn assert_figures(regions: &[Value]) {
         assert!(reduced > 0 && reduced < executions, "{region:#}");
         gained += adaptation["gained_s"].as_f64().expect("a number");
     }
-    assert!(gained > 0.0, "{regions:#?}");
+    gained
 }
 
 #[test]
 fn short_regions_are_decided_together_by_libgomp() {
+    let _turn = alone();
     becomes_one_thread("gcc");
 }
 
 #[test]
 fn short_regions_are_decided_together_by_libomp() {
+    let _turn = alone();
     becomes_one_thread("clang");
 }

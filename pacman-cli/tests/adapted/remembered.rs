@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use pacman_suite::skipped;
 use serde_json::Value;
 
-use super::schemas::Schema;
+use super::schema::Schema;
 use super::scratch::Scratch;
-use super::{pacman_pmu, text};
+use super::{alone, pacman_pmu, text};
 
 /// Threads that wait for each other: one alone is much quicker than two.
 const CONTENDED: &str = r#"
@@ -42,6 +43,27 @@ int main(int count, char **words) {
             for (long k = 0; k < 60; k++)
                 parts[i] = parts[i] * 0.5 + k;
     printf("%d\n", parts[7] > 1.0);
+    return 0;
+}
+"#;
+
+/// Two regions of microseconds, whose threads wait for each other.
+const SHORT: &str = r#"
+#include <stdio.h>
+
+int main(void) {
+    long sum = 0;
+    for (long round = 0; round < 4000; round++) {
+#pragma omp parallel for
+        for (int i = 0; i < 40; i++)
+#pragma omp atomic
+            sum += i;
+#pragma omp parallel for
+        for (int i = 0; i < 60; i++)
+#pragma omp atomic
+            sum -= i;
+    }
+    printf("%ld\n", sum);
     return 0;
 }
 "#;
@@ -105,6 +127,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 /// another. So several runs may be needed.
 #[test]
 fn the_next_run_starts_from_what_the_last_one_measured() {
+    let _turn = alone();
     let Some(program) = Program::new(CONTENDED) else { return };
     let unadapted =
         |region: &Value| 300 - region["adaptation"]["reduced"].as_u64().expect("it adapts");
@@ -127,8 +150,35 @@ fn the_next_run_starts_from_what_the_last_one_measured() {
     assert!(shown.contains(" of default ") && shown.contains("main, region 0"), "{shown}");
 }
 
+/// Beside other programs a region of two threads takes longer, so that it is decided alone, or the work
+/// seems another.
+#[test]
+fn the_next_run_starts_with_what_was_best_for_the_short_regions() {
+    let _turn = alone();
+    let Some(program) = Program::new(SHORT) else { return };
+    let runs: Vec<(u64, String)> = (0..10)
+        .map(|_| {
+            let (region, _) = program.run(&[]);
+            let adaptation = &region["adaptation"];
+            let unadapted = 4000 - adaptation["reduced"].as_u64().expect("it adapts");
+            (unadapted, adaptation["why"].as_str().expect("a reason").to_owned())
+        })
+        .collect();
+    let together = |(_, why): &(u64, String)| why.starts_with("too short to be decided alone");
+    if !runs.iter().any(together) {
+        return skipped("regions of two threads take over 20 µs here");
+    }
+    // A sample of one thread has to wait for twenty stretches. What is known has to wait for three.
+    let quick = |run: &(u64, String)| together(run) && run.0 < 1000;
+    assert!(!quick(&runs[0]), "the first run knows nothing: {runs:?}");
+    assert!(runs[1..].iter().any(quick), "{runs:?}");
+    let shown = program.memory(&["show", "made-gcc"]);
+    assert!(text(&shown.stdout).contains("short regions"), "{shown:?}");
+}
+
 #[test]
 fn without_memory_nothing_is_kept_and_what_is_kept_can_be_forgotten() {
+    let _turn = alone();
     let Some(program) = Program::new(SCALABLE) else { return };
     let (_, answer) = program.run(&["--no-memory"]);
     assert_eq!(text(&answer.stderr), "");
@@ -163,6 +213,7 @@ fn without_memory_nothing_is_kept_and_what_is_kept_can_be_forgotten() {
 
 #[test]
 fn a_damaged_file_is_named_and_replaced() {
+    let _turn = alone();
     let Some(program) = Program::new(SCALABLE) else { return };
     let file = &program.run_until_kept();
     let whole = fs::read_to_string(file).expect("it is read");
@@ -193,6 +244,7 @@ fn a_damaged_file_is_named_and_replaced() {
 
 #[test]
 fn a_directory_that_cannot_be_made_is_named_and_the_run_goes_on() {
+    let _turn = alone();
     let Some(program) = Program::new(SCALABLE) else { return };
     program.scratch.file("memory", "a file is in the way");
     // A run that measured nothing has nothing to keep.

@@ -1,0 +1,146 @@
+//! Programs of others: alone, on one thread, observed and adapted, by turns.
+//!
+//! `cargo bench -p pacman-cli --bench programs -- --threads 2,4 "./sp.S" "./lulesh2.0 -s 12 -i 200"` runs
+//! each command line in every way once a round. It prints the median of the rounds' ratios to the program
+//! alone, with their quartiles. A second run alone shows the noise. What `run` takes to start and end is
+//! measured on `true`, and is left out of the ratios.
+//!
+//! Lines of standard output that are equal in all runs alone must be equal in all others. Exit status 1 if a
+//! line is not, or if a run failed.
+
+mod output;
+mod ways;
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use output::Outputs;
+use ways::{WAYS, Way};
+
+/// Where one thread takes less of the time alone than this, adaptation has something to gain.
+const GAIN: f64 = 0.9;
+
+#[derive(Parser)]
+#[command(about = "Runs programs alone, observed and adapted, by turns")]
+struct Options {
+    /// Rounds, each with one run in every way.
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Numbers of threads (OMP_NUM_THREADS), with commas between them.
+    #[arg(long, default_value = "2,4", value_delimiter = ',')]
+    threads: Vec<u32>,
+    /// Options of `run` in all observed and adapted runs, such as --waits.
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    with: String,
+    /// The program's command line; words are separated by spaces.
+    #[arg(required = true, value_name = "COMMAND")]
+    commands: Vec<String>,
+    // Cargo gives it to every benchmark.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    match print(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("programs: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether every output was the program's own.
+fn print(options: &Options) -> io::Result<bool> {
+    let scratch = tempfile::tempdir()?;
+    let start = start_cost(scratch.path(), options.rounds)?;
+    println!(
+        "medians of {} ratios to the program alone [quartiles]; start and end of run, {:.1} ms, left out",
+        options.rounds,
+        start.as_secs_f64() * 1e3
+    );
+    print!("{:>7} {:>9}", "threads", "alone");
+    for way in &WAYS[1..] {
+        print!("  {:<19}", way.name());
+    }
+    println!("  {:>5}  {:<9}  program", "gain", "output");
+    let mut same = true;
+    for command in &options.commands {
+        for &threads in &options.threads {
+            same &= row(command, threads, options, start, scratch.path())?;
+        }
+    }
+    Ok(same)
+}
+
+/// One program on so many threads.
+fn row(
+    command: &str,
+    threads: u32,
+    options: &Options,
+    start: Duration,
+    scratch: &Path,
+) -> io::Result<bool> {
+    let memory = tempfile::tempdir_in(scratch)?;
+    let run = |way: Way, command: &str, threads, memory: &Path| {
+        way.run(command, threads, &options.with, scratch, memory)
+    };
+    let mut ratios = WAYS.map(|_| Vec::new());
+    let mut alone = Vec::new();
+    let mut outputs = Outputs::default();
+    for round in 0..options.rounds as usize {
+        let mut seconds = WAYS.map(|_| 0.0);
+        // Each way follows each other one, so that none has always the caches of the same neighbour.
+        for turn in 0..WAYS.len() {
+            let at = (turn + round) % WAYS.len();
+            let (time, text) = run(WAYS[at], command, threads, memory.path())?;
+            let time = if WAYS[at].preloads() { time.saturating_sub(start) } else { time };
+            seconds[at] = time.as_secs_f64();
+            outputs.add(WAYS[at], text);
+        }
+        alone.push(seconds[0]);
+        for (ratios, seconds_of_way) in ratios.iter_mut().zip(seconds) {
+            ratios.push(seconds_of_way / seconds[0]);
+        }
+    }
+    print!("{threads:>7} {:>7.3} s", quartiles(&mut alone)[1]);
+    let all = ratios.each_mut().map(|ratios| quartiles(ratios));
+    for [first, median, third] in &all[1..] {
+        print!("  {median:<5.3} [{first:.3}, {third:.3}]");
+    }
+    let of = |way| all[WAYS.iter().position(|&other| other == way).expect("a way")][1];
+    let one = of(Way::OneThread);
+    match one < GAIN {
+        true => print!("  {:>3.0} %", 100.0 * (1.0 - of(Way::Adapted)) / (1.0 - one)),
+        false => print!("  {:>5}", "-"),
+    }
+    let difference = outputs.difference();
+    println!("  {:<9}  {command}", if difference.is_some() { "differs" } else { "same" });
+    if let Some(difference) = &difference {
+        println!("        {difference}");
+    }
+    Ok(difference.is_none())
+}
+
+/// What `run` adds to a program that does nothing: the median of the rounds' differences.
+fn start_cost(scratch: &Path, rounds: u32) -> io::Result<Duration> {
+    let mut more = Vec::new();
+    for _ in 0..rounds.max(9) {
+        let (alone, _) = Way::Alone.run("true", 1, "", scratch, scratch)?;
+        let (observed, _) = Way::Observed.run("true", 1, "", scratch, scratch)?;
+        more.push(observed.saturating_sub(alone).as_secs_f64());
+    }
+    Ok(Duration::from_secs_f64(quartiles(&mut more)[1]))
+}
+
+/// The first quartile, the median and the third quartile.
+fn quartiles(values: &mut [f64]) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    let last = values.len() - 1;
+    [last / 4, last / 2, last - last / 4].map(|at| values[at])
+}
