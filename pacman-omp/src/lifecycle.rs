@@ -107,5 +107,6 @@ pub(crate) fn leave(becomes_another: bool) {
 }
 
 fn end(becomes_another: bool) {
+    adapt::leave_shared();
     arena::end(becomes_another, process::own(process::clock().now()).1);
 }

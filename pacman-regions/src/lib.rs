@@ -15,6 +15,7 @@ mod program_memory;
 mod rank;
 mod recording;
 mod row;
+pub mod sharing;
 mod site;
 mod waits;
 

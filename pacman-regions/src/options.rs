@@ -34,6 +34,9 @@ pub struct Options {
     /// The directory with what earlier runs measured, for adaptation; see
     /// [`ProgramMemory`](crate::ProgramMemory). The library only reads there.
     pub memory: Option<PathBuf>,
+    /// The file through which the process shares the machine with others; see
+    /// [`sharing`](crate::sharing).
+    pub share: Option<PathBuf>,
     /// The guards that are switched off.
     pub lifted: BTreeSet<Guard>,
     /// How idle workers wait beside a smaller team.
@@ -173,6 +176,7 @@ const MAX_LOSS: &str = "PACMAN_OMP_MAX_LOSS";
 const MEMORY: &str = "PACMAN_OMP_MEMORY";
 const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
+const SHARE: &str = "PACMAN_OMP_SHARE";
 const WAITS: &str = "PACMAN_OMP_WAITS";
 const OVERHEAD: &str = "PACMAN_OMP_OVERHEAD";
 
@@ -191,6 +195,7 @@ impl Options {
         all.extend(self.max_threads.map(|most| (MAX_THREADS, most.to_string().into())));
         all.extend(self.max_loss.map(|most| (MAX_LOSS, most.to_string().into())));
         all.extend(self.memory.as_ref().map(|path| (MEMORY, path.into())));
+        all.extend(self.share.as_ref().map(|path| (SHARE, path.into())));
         if !self.lifted.is_empty() {
             let words: Vec<_> = self.lifted.iter().map(|guard| guard.word()).collect();
             all.push((LIFTED, words.join(",").into()));
@@ -224,6 +229,7 @@ impl Options {
             events: get(EVENTS).unwrap_or_default(),
             model: path(MODEL),
             memory: path(MEMORY),
+            share: path(SHARE),
             ..Options::default()
         };
         let mut parsed = |name: &str, problem: String| wrong.push(format!("{name}: {problem}"));
@@ -308,6 +314,7 @@ mod tests {
             max_threads: Some(6),
             max_loss: Some("2.5%".parse().expect("a loss")),
             memory: Some("/cache/memory".into()),
+            share: Some("/dev/shm/share".into()),
             lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
             waits: false,

@@ -65,6 +65,11 @@ pub(crate) struct RunArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_threads: Option<u32>,
 
+    /// Share the machine with other programs that run with --share: teams have no more threads than the
+    /// program's share of the contexts
+    #[arg(long, requires = "adapt")]
+    pub(super) share: bool,
+
     /// Let adaptation cost at most PART of what the program takes without it, such as 1%
     #[arg(long, value_name = "PART", requires = "adapt")]
     pub(super) max_loss: Option<MaxLoss>,
@@ -115,6 +120,7 @@ Examples:
   pacman-pmu run -o run.prom -- ./program              metrics, for Prometheus and others
   pacman-pmu run --adapt -- ./program                  the threads of each region chosen for time
   pacman-pmu run --adapt --objective edp --waiting block -- ./program
+  pacman-pmu run --adapt --share -- ./program          beside others that run with --share
   pacman-pmu run --adapt --lift query -o report.json -- ./program
   pacman-pmu run -o ranks.csv -- mpirun -n 4 ./program
   mpirun -n 4 pacman-pmu run -o ranks.html -- ./program

@@ -25,6 +25,7 @@ pub(crate) mod options;
 mod program;
 mod ranks;
 mod report;
+mod shared;
 mod signals;
 mod spawn;
 mod text;
@@ -56,6 +57,7 @@ use pacman_core::atomic_write;
 use ranks::Gathering;
 pub(crate) use ranks::{MergeArgs, merge};
 use report::{Report, Run, Seats};
+use shared::Shared;
 use spawn::Environment;
 pub(crate) use text::{seconds, share};
 use training::Training;
@@ -123,6 +125,8 @@ struct Prepared {
     environment: Environment,
     /// Where adaptation's measurements are kept from run to run.
     kept: Option<Store>,
+    /// Held until the program has ended.
+    shared: Option<Shared>,
     training: Option<Training>,
     energy: Option<Rapl>,
     /// The ranks that share the report, if a launcher started this command as one of several.
@@ -157,6 +161,10 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         None => None,
     };
     let blind = in_the_way.first().cloned();
+    let shared = match args.share {
+        true => Shared::open().map_err(|why| in_the_way.push(why)).ok(),
+        false => None,
+    };
     in_the_way.extend(options::odd_events(args));
     if args.strict {
         in_the_way.extend(options::impossible(args));
@@ -190,9 +198,10 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
     let usable = library.filter(|_| !obstacles.refuses_library).zip(memory);
     let kept = (args.adapt && !args.no_memory).then(Store::of_user).flatten();
     let (environment, memory) = match usable {
-        Some((library, memory)) => {
-            (options::environment(args, &library, &memory, kept.as_ref()), Some(memory))
-        }
+        Some((library, memory)) => (
+            options::environment(args, &library, &memory, kept.as_ref(), shared.as_ref()),
+            Some(memory),
+        ),
         None => (Environment::default(), None),
     };
     Ok(Prepared {
@@ -200,6 +209,7 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         memory,
         environment,
         kept,
+        shared,
         training,
         energy,
         gathering,
@@ -212,7 +222,9 @@ impl Prepared {
     fn run(self, args: &RunArgs, signals: &Signals) -> CliResult {
         let meter = self.energy.map(EnergyMeter::start).transpose().map_err(CliError::refused)?;
         let began = SystemTime::now();
-        let ended = launch::run(&args.command, self.environment, signals)?;
+        let ended = launch::run(&args.command, self.environment, signals);
+        drop(self.shared);
+        let ended = ended?;
         let energy = meter.map(EnergyMeter::finish).transpose();
         let energy = energy.inspect_err(|why| error::complain(why)).unwrap_or(None);
         let status = ended.exit.status();

@@ -13,6 +13,7 @@ use pacman_regions::{Objective, Options, OverheadBudget, Waiting};
 use super::arguments::RunArgs;
 use super::library::VARIABLE;
 use super::memory::Memory;
+use super::shared::Shared;
 use super::spawn::Environment;
 use crate::remembered::Store;
 use crate::stat::named_twice;
@@ -127,6 +128,7 @@ pub(super) fn environment(
     library: &Path,
     memory: &Memory,
     kept: Option<&Store>,
+    shared: Option<&Shared>,
 ) -> Environment {
     let mut options = Options {
         events: args.events.as_deref().map(events).unwrap_or_default(),
@@ -137,6 +139,7 @@ pub(super) fn environment(
         max_threads: args.max_threads,
         max_loss: args.max_loss,
         memory: kept.map(|store| store.directory().to_owned()),
+        share: shared.map(|shared| shared.path().to_owned()),
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
         waits: args.waits,

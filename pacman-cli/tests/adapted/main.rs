@@ -8,6 +8,7 @@ mod remembered;
 mod schema;
 #[path = "../cli/scratch.rs"]
 mod scratch;
+mod sharing;
 mod short_regions;
 
 use std::process::Command;

@@ -9,6 +9,7 @@ use pacman_core::{Topology, energy};
 use super::guards::Lifted;
 use super::memory::Memory;
 use super::model;
+use super::sharing::{self, Sharing};
 use super::team_affinity::TeamAffinity;
 use crate::first_region;
 use crate::isolation::isolated;
@@ -26,8 +27,10 @@ pub(super) struct Adapting {
     pub(super) topology: Topology,
     /// Hardware contexts that the process may use.
     pub(super) contexts: u32,
-    /// The most threads that a team may have.
+    /// The most threads that the user lets a team have.
     pub(super) most: u32,
+    /// This process among others that share the machine, if the user wants that.
+    pub(super) sharing: Option<Sharing>,
     pub(super) lifted: Lifted,
     pub(super) seconds_per_tick: f64,
     /// An execution of more ticks ends the exemption of a short region.
@@ -57,12 +60,31 @@ pub(super) fn get_or_prepare() -> Option<&'static Adapting> {
     once(&ADAPTING, || isolated(prepare)).as_ref()
 }
 
+/// The process ends, or becomes another program: the others may have its share. Only stores numbers.
+pub(crate) fn leave_shared() {
+    if let Some(sharing) = prepared().and_then(|adapting| adapting.sharing.as_ref()) {
+        sharing.leave();
+    }
+}
+
 /// Whether adaptation was found to be impossible.
 pub(super) fn is_impossible() -> bool {
     matches!(ADAPTING.get(), Some(None))
 }
 
 impl Adapting {
+    /// The threads of a team that has `default` in the program, within the limits.
+    #[inline]
+    pub(super) fn limited(&self, default: u32) -> u32 {
+        default.min(self.most).min(self.share())
+    }
+
+    /// The most threads that a team may have beside other programs.
+    #[inline]
+    pub(super) fn share(&self) -> u32 {
+        self.sharing.as_ref().map_or(u32::MAX, Sharing::share)
+    }
+
     /// The affinities of a team of `threads`, if they matter. Spreads the members if this team fits
     /// the machine and the team before did not.
     pub(super) fn affinity(
@@ -97,6 +119,10 @@ impl Adapting {
         // A thread that works alone leaves the others where they are.
         if size > 1 && worker.depth() == 0 {
             worker.oversubscribed.set(size > self.contexts);
+        }
+        if worker.depth() == 0 {
+            let usual = worker.pool.usual_size();
+            sharing::look(self.sharing.as_ref(), || worker.now(), usual);
         }
         if let Some(affinity) = affinity {
             affinity.end();
@@ -152,6 +178,10 @@ fn prepare() -> Option<Adapting> {
     Some(Adapting {
         contexts: topology.allowed().len() as u32,
         most: process::options().max_threads.unwrap_or(u32::MAX),
+        sharing: process::options()
+            .share
+            .as_deref()
+            .and_then(|path| Sharing::join(path, &topology, seconds_per_tick)),
         topology,
         lifted,
         seconds_per_tick,

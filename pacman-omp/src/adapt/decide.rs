@@ -6,7 +6,7 @@ use pacman_adapt::State;
 use pacman_adapt::predict::Configuration;
 use pacman_core::Placement;
 
-use super::adapting;
+use super::adapting::{self, Adapting};
 use super::cached_decision::{CachedDecision, NEVER};
 use super::choice::Choice;
 use super::group::{self, GroupDecision};
@@ -97,7 +97,9 @@ fn decide_in<'w>(
     let alone = known.filter(|cached| cached.is_left_alone());
     let plain = threads == 0 && worker.is_plain();
     let by_itself = || plain && alone.is_some() && gets_one_thread(worker, region);
-    if adapted.is_short() || by_itself() {
+    // Beside other programs a short region runs with the share, and without a decision.
+    let is_squeezed = plain && is_squeezed(worker, region);
+    if !is_squeezed && (adapted.is_short() || by_itself()) {
         let grouped = adapting::prepared()
             .filter(|_| plain && adapted.is_short())
             .filter(|adapting| !guards::forbid(adapting.lifted, region, worker, entry, threads))
@@ -148,7 +150,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     if forbidden || !adapted.has_run_before() {
         return as_it_is();
     }
-    if adapted.is_short() {
+    if adapted.is_short() && !is_squeezed(worker, region) {
         return match group::decide(adapting, region, worker).filter(|_| threads == 0) {
             Some(GroupDecision::Once { threads, default }) => {
                 let size = if threads > 0 { threads } else { default };
@@ -167,8 +169,8 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
         _ => region.runtime.ask(Function::omp_get_max_threads),
     };
     let Some(default) = default else { return as_it_is() };
-    let limited = default.min(adapting.most);
-    if limited < 2 || worksharing::adapts(region) {
+    let limited = adapting.limited(default);
+    if limited < 2 || adapted.is_short() || worksharing::adapts(region) {
         return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
     }
     // Another thread starts the same region: this execution is left out.
@@ -195,6 +197,12 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
         on: Some(on),
         joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
     }
+}
+
+/// Whether other programs leave teams of `worker` fewer threads than the program gives them.
+fn is_squeezed(worker: &Worker, region: &Region) -> bool {
+    let share = adapting::prepared().map_or(u32::MAX, Adapting::share);
+    share < u32::MAX && worker.pool.usual(region.runtime).is_some_and(|usual| share < usual)
 }
 
 /// Whether teams that `worker` starts outside of regions have one thread, so that there is no choice.

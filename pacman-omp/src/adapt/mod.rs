@@ -4,7 +4,8 @@
 //! two a [`Controller`](pacman_adapt::Controller) for each region decides. Most executions need
 //! neither: a [`CachedDecision`] lets them run as the one before. Regions too short to decide alone are
 //! decided as a [`group`]. The [`guards`] keep a region as it
-//! is where the program could notice a smaller team. [`restart_cost`] charges a region for the costs
+//! is where the program could notice a smaller team. With [`sharing`] no team has more threads than the share
+//! of this process. [`restart_cost`] charges a region for the costs
 //! that its smaller teams cause in other regions.
 //!
 //! State of a region is in [`state`], state of a thread in [`pool`], [`thread_binding`],
@@ -28,12 +29,13 @@ mod phase;
 mod places;
 mod pool;
 mod restart_cost;
+mod sharing;
 mod state;
 mod team_affinity;
 mod thread_binding;
 mod wait_policy;
 
-pub(crate) use adapting::loss_limits;
+pub(crate) use adapting::{leave_shared, loss_limits};
 pub(crate) use cached_decision::CachedDecision;
 pub(crate) use choice::Choice;
 pub(crate) use decide::{Decision, choose, decide, decide_each};
