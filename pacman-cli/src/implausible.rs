@@ -74,8 +74,16 @@ impl KnownEvents {
             .0
             .iter()
             .zip(&row.counts)
-            .filter_map(|((name, unit, hardware), count)| {
-                Some(((name.as_str(), *unit, *hardware), (*count)?))
+            .enumerate()
+            .filter_map(|(event, ((name, unit, hardware), count))| {
+                // An estimate may go beyond the time of the row. Its counts did not.
+                let counted = match row.counted_share(event) {
+                    Some(share) if (*count)? <= i64::MAX as u64 => {
+                        ((*count)? as f64 * share) as u64
+                    }
+                    _ => (*count)?,
+                };
+                Some(((name.as_str(), *unit, *hardware), counted))
             })
             .unzip();
         let why = implausible(&events, nanoseconds as u64, &counts)?;
@@ -103,6 +111,7 @@ mod tests {
             moves: 0,
             counted: 10,
             counts: counts.to_vec(),
+            counted_by_event: Vec::new(),
             states: None,
         };
         let region = Region {
@@ -140,6 +149,7 @@ mod tests {
             threads: 2,
             contexts: 2,
             events: vec![event("CYCLES"), event("INSTRUCTIONS")],
+            sets: Vec::new(),
             overhead: Overhead::default(),
             energy: None,
             regions: vec![region],

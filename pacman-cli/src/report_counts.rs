@@ -28,25 +28,33 @@ pub(crate) fn read(file: &Path, phase: Option<&str>) -> CliResult<String> {
         return Ok(text);
     };
     let lines = answer.map_err(|why| CliError::BadInput(why).within(counts::named(file)))?;
-    if let Some(note) = estimates(&text) {
+    if let Some(note) = estimates(&text, phase) {
         error::complain(format!("{}: {note}", counts::named(file)));
     }
     Ok(lines)
 }
 
-/// A line about counts of `stat` that are estimates, if there are any.
-fn estimates(text: &str) -> Option<String> {
-    let Stat { events, total, .. } = parsed(text).ok()?;
-    let shares = total.counted_shares?;
-    let estimated = events.iter().zip(&shares).filter(|(_, share)| **share < 1.0);
-    let names: Vec<&str> = estimated.map(|(event, _)| event.name.as_str()).collect();
-    let least = shares.iter().copied().fold(1.0, f64::min);
+/// A line about counts that are estimates, if there are any.
+fn estimates(text: &str, phase: Option<&str>) -> Option<String> {
+    let Heading { format, .. } = parsed(text).ok()?;
+    let shares: BTreeMap<String, f64> = match format.as_str() {
+        "pacman-stat" => {
+            let Stat { events, total, .. } = parsed(text).ok()?;
+            events.into_iter().map(|event| event.name).zip(total.counted_shares?).collect()
+        }
+        "pacman-run" => parsed::<Run>(text).ok()?.shares(phase),
+        _ => return None,
+    };
+    let estimated = shares.iter().filter(|(_, share)| **share < 1.0);
+    let names: Vec<&str> = estimated.map(|(event, _)| event.as_str()).collect();
+    let least = shares.values().copied().fold(1.0, f64::min);
     (!names.is_empty()).then(|| {
         format!(
             "the counts of {} are estimates: event sets rotated, and each was counted in {:.1}% of \
-             the time or more",
+             the {} or more",
             names.join(", "),
-            100.0 * least
+            100.0 * least,
+            if format == "pacman-run" { "executions" } else { "time" }
         )
     })
 }
@@ -184,10 +192,24 @@ struct Region {
 #[derive(Deserialize)]
 struct Figures {
     counts: BTreeMap<String, Option<u64>>,
+    #[serde(default)]
+    counted_shares: Option<BTreeMap<String, f64>>,
     complete: bool,
 }
 
 impl Run {
+    /// The least counted share of each event in a region, or in all of them.
+    fn shares(&self, region: Option<&str>) -> BTreeMap<String, f64> {
+        let regions = self.processes.iter().flat_map(|process| &process.regions);
+        let regions = regions.filter(|own| region.is_none_or(|name| own.name == name));
+        let mut least = BTreeMap::new();
+        for (event, share) in regions.flat_map(|own| own.figures.counted_shares.iter().flatten()) {
+            let known = least.entry(event.clone()).or_insert(1.0);
+            *known = f64::min(*known, *share);
+        }
+        least
+    }
+
     /// The sums over all processes, such as the ranks of an MPI program.
     fn sums(self, phase: Option<&str>) -> Result<(Sums, Vec<Event>), String> {
         let mut names: Vec<&str> = Vec::new();
@@ -291,12 +313,17 @@ mod tests {
         let stat = r#"{"format": "pacman-stat", "version": 1, "by": "thread",
             "events": [{"name": "A", "doubt": null}, {"name": "B", "doubt": null}],
             "total": {"counts": [7, 8], "counted_shares": [0.5, 1], "missing": 0}}"#;
-        let note = estimates(stat).expect("a note");
+        let note = estimates(stat, None).expect("a note");
         assert!(note.starts_with("the counts of A are estimates: "), "{note}");
         assert!(note.contains(" 50.0% "), "{note}");
-        assert_eq!(estimates(&stat.replace("0.5", "1")), None);
-        assert_eq!(estimates(&stat.replace("[0.5, 1]", "null")), None);
-        assert_eq!(estimates(RUN), None);
+        assert_eq!(estimates(&stat.replace("0.5", "1"), None), None);
+        assert_eq!(estimates(&stat.replace("[0.5, 1]", "null"), None), None);
+        assert_eq!(estimates(RUN, None), None);
+        let shares = r#""counted_shares": {"CYCLES": 0.25}, "complete": true"#;
+        let run = RUN.replacen(r#""complete": true"#, shares, 1);
+        let note = estimates(&run, Some("a")).expect("a note");
+        assert!(note.contains(" 25.0% of the executions "), "{note}");
+        assert_eq!(estimates(&run, Some("b")), None);
     }
 
     #[test]

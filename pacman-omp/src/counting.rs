@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use pacman_core::backend::{EventSums, ReadPath, Reading};
 use pacman_core::descriptor;
 use pacman_core::fork::Lock;
+use pacman_core::report::EventSet;
+use pacman_core::session::{EventSetRotation, SessionBuilder};
 use pacman_core::{Attached, Error, Session};
 use pacman_regions::Event;
 
@@ -18,10 +20,12 @@ use crate::process;
 #[derive(Debug)]
 pub(crate) struct Plan {
     session: Option<Session>,
+    /// The indices in `events` of each set's counts; several sets take turns.
+    pub(crate) sets: Vec<Vec<usize>>,
     /// The requested events, each with the reason if it is not counted; behind them their parts on
     /// the core types of a hybrid.
     pub(crate) events: Vec<Event>,
-    /// For each count of a sample, the index of its event in `events`.
+    /// For each count of a sample, the index of its event in `events`; empty if sets take turns.
     pub(crate) counted: Vec<usize>,
 }
 
@@ -58,16 +62,23 @@ impl Plan {
         plan
     }
 
-    /// All events of the list if they can be counted together, else as many of them, in order, as can.
+    /// All events of the list that can be counted: together, or in sets that take turns. Adaptation may
+    /// run a region on other threads at each execution, so that sets would be of different executions. It
+    /// has as many events, in order, as can be counted together.
     fn of(list: &str) -> Plan {
         let list = expanded(list);
         let names: Vec<&str> = pacman_core::Event::names_in(&list).collect();
         let mut events = Plan::requested();
         if names.is_empty() {
-            return Plan { session: None, events, counted: Vec::new() };
+            return Plan::uncounted(events);
         }
         if let Ok(session) = start(&names) {
             return Plan::counting(Some(session), events, (0..names.len()).collect());
+        }
+        if !process::is_adapted() {
+            if let Some(plan) = Plan::rotating(&names, &mut events) {
+                return plan;
+            }
         }
         let mut counted: Vec<usize> = Vec::new();
         for (number, name) in names.iter().enumerate() {
@@ -85,14 +96,54 @@ impl Plan {
     /// The plan of a session that counts the requested events number `counted`.
     fn counting(session: Option<Session>, mut events: Vec<Event>, mut counted: Vec<usize>) -> Plan {
         let Some(session) = session else {
-            return Plan { session: None, events, counted: Vec::new() };
+            return Plan::uncounted(events);
         };
         // Behind these a session has what each core type of a hybrid counted of them.
         for part in session.events().iter().skip(counted.len()) {
             counted.push(events.len());
             events.push(Event { name: part.name().to_owned(), uncounted: None });
         }
-        Plan { session: Some(session), events, counted }
+        Plan { session: Some(session), events, sets: vec![counted.clone()], counted }
+    }
+
+    fn uncounted(events: Vec<Event>) -> Plan {
+        Plan { session: None, events, sets: Vec::new(), counted: Vec::new() }
+    }
+
+    /// The plan of sets that take turns, of all events that can be counted alone; `None` if there are no
+    /// such sets. Notes why the other events are not counted.
+    #[cold]
+    fn rotating(names: &[&str], events: &mut Vec<Event>) -> Option<Plan> {
+        let mut alone: Vec<usize> = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            match start(&[*name]) {
+                Ok(_) => alone.push(number),
+                Err(error) => events[number].uncounted = Some(error.to_string()),
+            }
+        }
+        let able: Vec<&str> = alone.iter().map(|&number| names[number]).collect();
+        let session = builder(&able).ok()?.rotate_event_sets(EventSetRotation::PerExecution);
+        let session = session.keep_figures_together().start().ok()?;
+        let sets = session.sets();
+        let Plan { session, events, counted: places, .. } =
+            Plan::counting(Some(session), std::mem::take(events), alone);
+        let of_plan = |set: &EventSet| set.events.iter().map(|&event| places[event]).collect();
+        let all: Vec<Vec<usize>> = sets.iter().map(of_plan).collect();
+        if all.len() < 2 {
+            return Some(Plan { session, events, sets: all, counted: places });
+        }
+        process::rotate_sets();
+        Some(Plan { session, events, sets: all, counted: Vec::new() })
+    }
+
+    /// Whether event sets take turns.
+    pub(crate) fn rotates(&self) -> bool {
+        self.sets.len() > 1
+    }
+
+    /// The session, if events are counted.
+    pub(crate) fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
     }
 
     /// The requested events.
@@ -120,9 +171,22 @@ fn expanded(list: &str) -> Cow<'_, str> {
 }
 
 fn start(names: &[&str]) -> Result<Session, Error> {
+    builder(names)?.start()
+}
+
+fn builder(names: &[&str]) -> Result<SessionBuilder, Error> {
     pacman_sim::install()?;
     // A name for each process, because a child's session is not its parent's.
-    Session::builder(format!("openmp-{}", std::process::id())).events(names.join(",")).start()
+    let name = format!("openmp-{}", std::process::id());
+    Ok(Session::builder(name).events(names.join(",")))
+}
+
+/// How the counts of a thread are read.
+pub(crate) fn path(attached: &Attached) -> &'static str {
+    match attached.caps().read_path {
+        ReadPath::Rdpmc => "rdpmc",
+        _ => "read",
+    }
 }
 
 /// The counters of one thread.
@@ -135,7 +199,7 @@ pub(crate) struct Counters {
 }
 
 /// The deepest nesting that is counted. Deeper regions are only timed.
-const DEPTH: usize = 8;
+pub(crate) const DEPTH: usize = 8;
 
 /// Whether a reading succeeded. The session keeps the reason of a failure. The error is dropped out of
 /// line, so that successful readings do not carry that code.
@@ -150,7 +214,7 @@ impl Counters {
     /// Opens the calling thread's counters. If that fails the thread is only timed, and a note has the
     /// reason.
     pub(crate) fn open() -> Option<Counters> {
-        let session = Plan::current().session.as_ref()?;
+        let session = Plan::current().session()?;
         let one = OPENING.lock();
         let attached = session.attach();
         drop(one);
@@ -193,10 +257,7 @@ impl Counters {
 
     /// How counts are read.
     pub(crate) fn path(&self) -> &'static str {
-        match self.attached.caps().read_path {
-            ReadPath::Rdpmc => "rdpmc",
-            _ => "read",
-        }
+        path(&self.attached)
     }
 }
 

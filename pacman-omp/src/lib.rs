@@ -13,6 +13,7 @@
 //! 5. [`worker`]: each thread of the team reads its counters before and after the program's body, and
 //!    adds the difference to its own rows ([`rows`]). It takes no lock and allocates nothing. With
 //!    RDPMC it makes no system call.
+//!    Where events do not fit at once, [`set_rotation`] changes the event set from part to part.
 //!    With an overhead budget [`sampling`] chooses the executions of short regions that are timed.
 //!    On request [`waits`] times the waits inside the part. [`phases`] does the same for parts that the
 //!    program marks by calls of Kokkos, LIKWID or PAPI.
@@ -61,6 +62,7 @@ mod sampling;
 mod sanitizers;
 mod scheduling;
 mod seen;
+mod set_rotation;
 mod team;
 mod tls;
 mod waits;

@@ -16,7 +16,7 @@ struct Setup {
 struct Shared {
     observed: AtomicBool,
     /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`], [`WAITS`],
-    /// [`KERNELS`] and [`SAMPLED`].
+    /// [`KERNELS`], [`SAMPLED`] and [`ROTATES`].
     kind: AtomicU8,
     /// When this process began, in ticks; a forked child has its own.
     begun: AtomicU64,
@@ -36,6 +36,8 @@ const WAITS: u8 = 4;
 const KERNELS: u8 = 8;
 /// Short regions are timed in some executions only. Nothing else but their waits is recorded then.
 const SAMPLED: u8 = 16;
+/// Event sets take turns on the counters.
+const ROTATES: u8 = 32;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static RANK: OnceLock<Rank> = OnceLock::new();
@@ -114,10 +116,21 @@ pub(crate) fn has_waits() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & WAITS != 0
 }
 
-/// Whether waits inside regions are timed, or regions may have labels.
+/// Whether waits inside regions are timed, regions may have labels, or event sets take turns.
 #[inline]
-pub(crate) fn has_waits_or_kernels() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & (WAITS | KERNELS) != 0
+pub(crate) fn has_waits_kernels_or_sets() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & (WAITS | KERNELS | ROTATES) != 0
+}
+
+/// Whether event sets take turns on the counters.
+#[inline]
+pub(crate) fn rotates_sets() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & ROTATES != 0
+}
+
+/// Event sets take turns on the counters, from the first region on.
+pub(crate) fn rotate_sets() {
+    SHARED.kind.fetch_or(ROTATES, Ordering::Relaxed);
 }
 
 /// Whether waits are timed and nothing else happens to regions.

@@ -126,14 +126,7 @@ pub(crate) fn wait_site(
     arena::append(Kind::WaitSite, || payload().optional(call.map(str::as_bytes)));
 }
 
-/// The events of this process; `counted` has the index of each counted event.
-pub(crate) fn events(events: &[Event], counted: &[usize]) {
-    arena::append(Kind::Events, || {
-        let all = Payload::new().number(events.len() as u64);
-        let all = events.iter().fold(all, |all, event| {
-            all.bytes(event.name.as_bytes()).optional(event.uncounted.as_deref().map(str::as_bytes))
-        });
-        let all = all.number(counted.len() as u64);
-        counted.iter().fold(all, |all, event| all.number(*event as u64))
-    });
+/// The events of this process; `sets` has the index of each event of each set that is counted.
+pub(crate) fn events(events: &[Event], sets: &[Vec<usize>]) {
+    arena::append(Kind::Events, || Payload::events(events, sets));
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_core::backend::MAX_EVENTS;
 use pacman_core::fork::Lock;
-use pacman_regions::arena::{EVENTS, PhaseRow, PrimaryStats, Row, Thread, WaitRow};
+use pacman_regions::arena::{EVENTS, PhaseRow, PrimaryStats, Row, SetRow, Thread, WaitRow};
 
 use crate::arena;
 use crate::counting::Plan;
@@ -22,6 +22,8 @@ const _: () = assert!(EVENTS == MAX_EVENTS, "a row has a place for each count of
 pub(crate) struct Spare {
     /// By region and thread number.
     rows: BTreeMap<(u32, u32), Vec<&'static Row>>,
+    /// By region, thread number and event set.
+    sets: BTreeMap<(u32, u32, u32), Vec<&'static SetRow>>,
     /// By region.
     primary_stats: BTreeMap<u32, Vec<&'static PrimaryStats>>,
     threads: Vec<&'static Thread>,
@@ -38,6 +40,7 @@ static EVENTS_RECORDED: AtomicBool = AtomicBool::new(false);
 impl Spare {
     const NONE: Spare = Spare {
         rows: BTreeMap::new(),
+        sets: BTreeMap::new(),
         primary_stats: BTreeMap::new(),
         threads: Vec::new(),
         waits: BTreeMap::new(),
@@ -55,7 +58,7 @@ impl Spare {
 fn record_events() {
     if !EVENTS_RECORDED.swap(true, Ordering::Relaxed) {
         let plan = Plan::current();
-        recording::events(&plan.events, &plan.counted);
+        recording::events(&plan.events, &plan.sets);
     }
 }
 
@@ -99,6 +102,17 @@ pub(crate) fn thread() -> &'static Thread {
     spare.or_else(new).unwrap_or_else(|| Box::leak(Box::new(Thread::unrecorded())))
 }
 
+/// A row for the counts of an event set of the calling thread as number `thread` of the team in a region.
+pub(crate) fn set_row(region: u32, thread: u32, set: u32) -> &'static SetRow {
+    let spare = SPARE.lock().sets.get_mut(&(region, thread, set)).and_then(Vec::pop);
+    let new = || arena::with(|writer| writer.set_row(region, thread, set)).flatten();
+    spare.or_else(new).unwrap_or_else(|| {
+        let row: &'static SetRow = Box::leak(Box::new(SetRow::unrecorded()));
+        row.set_key(region, thread, set);
+        row
+    })
+}
+
 /// A row for waits of the calling thread as number `thread` of the team in a region.
 pub(crate) fn wait_row(region: u32, thread: u32, site: u32) -> &'static WaitRow {
     let spare = SPARE.lock().waits.get_mut(&(region, thread, site)).and_then(Vec::pop);
@@ -132,6 +146,12 @@ pub(crate) fn give_back_phases(rows: impl Iterator<Item = &'static PhaseRow>) {
     rows.for_each(|row| {
         spare.phases.entry((row.row.region(), row.row.thread())).or_default().push(row);
     });
+}
+
+/// Gives back the rows of event sets of the calling thread, which ends.
+pub(crate) fn give_back_sets(rows: impl Iterator<Item = &'static SetRow>) {
+    let mut spare = SPARE.lock();
+    rows.for_each(|row| spare.sets.entry(row.key()).or_default().push(row));
 }
 
 /// Gives back the rows of waits of the calling thread, which ends.

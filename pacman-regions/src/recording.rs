@@ -22,6 +22,10 @@ pub struct Recording {
     pub contexts: u32,
     /// The requested events, in the order of every [`Row::counts`].
     pub events: Vec<Event>,
+    /// The event sets that took turns on the counters, as indices in `events`; empty if all events were
+    /// counted together. An event is in one set or in all of them.
+    #[serde(default)]
+    pub sets: Vec<Vec<usize>>,
     /// The cost of a count, measured in this process.
     pub overhead: Overhead,
     /// The energy of the packages during the process; `None` if it was not read.

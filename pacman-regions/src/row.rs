@@ -23,8 +23,21 @@ pub struct Row {
     pub counted: u64,
     /// The sums over `counted` executions, in the order of [`Recording::events`](crate::Recording::events); `None` for an event
     /// without counts.
+    /// Where [event sets](crate::Recording::sets) took turns they are estimates for all executions.
     pub counts: Vec<Option<u64>>,
+    /// For each event the executions from which its count is estimated, if event sets took turns;
+    /// empty otherwise.
+    #[serde(default)]
+    pub counted_by_event: Vec<u64>,
     /// Waits and other states; `None` if they were not asked for.
     #[serde(default)]
     pub states: Option<States>,
+}
+
+impl Row {
+    /// The part of the executions in which an event was counted, if its count is an estimate.
+    pub fn counted_share(&self, event: usize) -> Option<f64> {
+        let counted = *self.counted_by_event.get(event)?;
+        (counted < self.executions).then(|| counted as f64 / self.executions as f64)
+    }
 }

@@ -10,6 +10,7 @@ mod conditions;
 mod imports;
 mod made_up;
 mod modules;
+mod publishing;
 mod resolve;
 mod workspace;
 
@@ -62,6 +63,18 @@ fn crates_depend_on_each_other_as_architecture_md_draws_it() {
     let graph: DiGraphMap<&str, ()> = arcs.collect();
     let circle = toposort(&graph, None).err().map(|cycle| cycle.node_id());
     assert_eq!(circle, None, "this crate depends on itself");
+}
+
+#[test]
+fn packages_are_ready_to_be_published() {
+    let packages = workspace::packages();
+    let published: Vec<_> = packages.iter().filter(|package| package.is_published()).collect();
+    assert!(published.len() > 10, "{} packages are published", published.len());
+    let faults: Vec<String> = published.iter().flat_map(|own| publishing::faults(own)).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    let names: Vec<&str> = published.iter().map(|package| package.name.as_str()).collect();
+    let lacking = publishing::without_version(&workspace::manifest(), &names);
+    assert!(lacking.is_empty(), "the workspace gives no version of {lacking:?}");
 }
 
 #[test]

@@ -23,9 +23,14 @@ pub(crate) fn text(path: &Path) -> String {
         .unwrap_or_else(|error| panic!("{}: cannot read: {error}", path.display()))
 }
 
+/// The workspace's manifest.
+pub(crate) fn manifest() -> Table {
+    text(Path::new("Cargo.toml")).parse().expect("the workspace's manifest")
+}
+
 /// The packages that the workspace's manifest lists.
 pub(crate) fn packages() -> Vec<Package> {
-    let manifest: Table = text(Path::new("Cargo.toml")).parse().expect("the workspace's manifest");
+    let manifest = manifest();
     let members = manifest["workspace"]["members"].as_array().expect("members");
     members
         .iter()
@@ -40,6 +45,21 @@ pub(crate) fn packages() -> Vec<Package> {
 }
 
 impl Package {
+    /// The section `[package]` of its manifest.
+    pub(crate) fn about(&self) -> &Table {
+        self.manifest["package"].as_table().expect("a table")
+    }
+
+    /// Whether it says that it is published.
+    pub(crate) fn is_published(&self) -> bool {
+        self.about().get("publish").and_then(Value::as_bool) == Some(true)
+    }
+
+    /// Whether its folder has a file.
+    pub(crate) fn has(&self, file: &Path) -> bool {
+        root().join(&self.folder).join(file).is_file()
+    }
+
     /// Names in its `[dependencies]`, whatever the target.
     pub(crate) fn dependencies(&self) -> BTreeSet<String> {
         let targets = self.manifest.get("target").and_then(Value::as_table);

@@ -2,14 +2,15 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
-use pacman_events::shown::text_of;
 use pacman_regions::{Options, Recording, Region};
 
 use super::phases::{Found, Phase, column};
 use crate::error::{CliError, CliResult};
 use crate::implausible::{LeftOut, leave_out, note};
 use crate::run::memory::{self, Memory};
+use crate::run::names::{Name, Names, tell_apart};
 use crate::run::options::preload;
 
 /// The environment variables that make a program record its regions to `memory`.
@@ -34,9 +35,11 @@ pub(super) fn of(found: memory::Found, threads: u32) -> CliResult<Found> {
         ));
     }
     let mut found = Found { phases: Vec::new(), wrong };
+    let mut names = Names::default();
     for recording in &mut recordings {
+        let named = named(recording, &mut names);
         for one in leave_out(recording) {
-            let name = name(&recording.regions[one.region]);
+            let name = &named[one.region].text;
             let LeftOut { thread, why, .. } = one;
             found.wrong.push(format!("T{thread} in {name}: {}", note(&why)));
         }
@@ -44,8 +47,8 @@ pub(super) fn of(found: memory::Found, threads: u32) -> CliResult<Found> {
             Some(format!("{} is not counted: {}", event.name, event.uncounted.as_ref()?))
         });
         found.wrong.extend(uncounted);
-        for region in &recording.regions {
-            match phase(recording, region, threads) {
+        for (region, name) in recording.regions.iter().zip(named) {
+            match phase(recording, region, name.text, threads) {
                 Ok(phase) => merge(&mut found.phases, phase),
                 Err(why) => found.wrong.push(why.to_string()),
             }
@@ -60,8 +63,7 @@ pub(super) fn of(found: memory::Found, threads: u32) -> CliResult<Found> {
     Ok(found)
 }
 
-fn phase(recording: &Recording, region: &Region, threads: u32) -> CliResult<Phase> {
-    let name = name(region);
+fn phase(recording: &Recording, region: &Region, name: String, threads: u32) -> CliResult<Phase> {
     if region.nested == region.executions {
         return Err(CliError::Refused(format!(
             "{name} runs inside another region, whose time includes its own"
@@ -89,6 +91,10 @@ fn counts(recording: &Recording, region: &Region) -> Vec<(String, f64)> {
     let of = |event: usize| {
         let each = region.rows.iter().map(|row| {
             let count = row.counts.get(event).copied().flatten()? as f64;
+            if !row.counted_by_event.is_empty() {
+                // It is estimated for all executions already.
+                return Some(count);
+            }
             let counted = (row.counted > 0).then_some(row.counted as f64)?;
             Some(count / counted * row.executions as f64)
         });
@@ -112,11 +118,15 @@ fn merge(phases: &mut Vec<Phase>, phase: Phase) {
     }
 }
 
-/// The module's file and the address in it: the same in every run of the same binary.
-fn name(region: &Region) -> String {
-    let module = region.site.module.file_name();
-    let module = module.map_or_else(|| "?".into(), text_of);
-    format!("{module}+{:#x}", region.site.address)
+/// The names of the regions, as `run` has them: the same in every run of the same binary.
+fn named(recording: &Recording, names: &mut Names) -> Vec<Name> {
+    let began = Duration::try_from_secs_f64(recording.process.began).unwrap_or_default();
+    let began = SystemTime::UNIX_EPOCH + began;
+    let regions = recording.regions.iter();
+    let mut named: Vec<Name> = regions.map(|region| names.of_region(region, began)).collect();
+    let sites = recording.regions.iter().map(|region| &region.site);
+    tell_apart(&mut named.iter_mut().zip(sites).collect::<Vec<_>>());
+    named
 }
 
 #[cfg(test)]
@@ -142,6 +152,7 @@ mod tests {
             moves: 0,
             counted: if count.is_some() { executions } else { 0 },
             counts: vec![count],
+            counted_by_event: Vec::new(),
             states: None,
         };
         Region {
@@ -180,6 +191,7 @@ mod tests {
             threads: 2,
             contexts: 2,
             events: vec![Event { name: "CYCLES".into(), uncounted: None }],
+            sets: Vec::new(),
             overhead: Overhead::default(),
             energy: None,
             regions,
@@ -198,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_are_phases_named_by_module_and_address() {
+    fn regions_without_a_module_are_phases_named_by_its_file_and_address() {
         let counted = region(0x1234, &[(2, 4, 2.0)], &[Some(40), Some(60)]);
         let found = found(vec![counted]).unwrap();
         let cycles = vec![("cycles".to_owned(), 25.0)];

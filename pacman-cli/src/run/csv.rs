@@ -35,7 +35,14 @@ fn heading(events: &[Column]) -> Vec<String> {
     let titles = ["", "useful ", "waiting "].into_iter().flat_map(|state| {
         events.iter().map(move |event| format!("{state}{} [{}]", event.title(), event.unit))
     });
-    FIXED.map(str::to_owned).into_iter().chain(titles).collect()
+    let shares = shares(events).map(|event| format!("{} counted [share]", event.name));
+    FIXED.map(str::to_owned).into_iter().chain(titles).chain(shares).collect()
+}
+
+/// The events whose shares have columns: all, if sets of some process took turns.
+fn shares(events: &[Column]) -> impl Iterator<Item = &Column> {
+    let rotate = events.iter().any(|event| event.rotates);
+    events.iter().filter(move |_| rotate)
 }
 
 /// A row for each thread of a region, then for each of a phase.
@@ -45,7 +52,8 @@ fn rows<'a>(
 ) -> impl Iterator<Item = Vec<String>> + 'a {
     let regions = process.regions.iter().enumerate().flat_map(move |(number, region)| {
         let of_region = about(process, number, region);
-        let empty = FIXED.len() + 3 * events.len() - of_region.len();
+        let columns = FIXED.len() + 3 * events.len() + shares(events).count();
+        let empty = columns - of_region.len();
         let alone = [of_region.clone(), vec![String::new(); empty]].concat();
         let alone = region.threads.is_empty().then_some(alone);
         let threads = region.threads.iter().map(move |thread| {
@@ -109,12 +117,16 @@ fn of_process(process: &ProcessReport, column: &str) -> Option<String> {
 /// The events of all processes, which were all asked for the same.
 pub(super) fn events<'a>(processes: impl Iterator<Item = &'a ProcessReport>) -> Vec<Column> {
     let mut events: Vec<Column> = Vec::new();
-    for event in processes.flat_map(|process| &process.columns.events) {
-        if !events.iter().any(|known| known.name == event.name) {
-            events.push(event.clone());
-        }
-    }
+    processes.flat_map(|process| &process.columns.events).for_each(|event| add(&mut events, event));
     events
+}
+
+/// Adds the event of another process.
+pub(super) fn add(events: &mut Vec<Column>, event: &Column) {
+    match events.iter_mut().find(|known| known.name == event.name) {
+        Some(known) => known.rotates |= event.rotates,
+        None => events.push(event.clone()),
+    }
 }
 
 fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<String> {
@@ -181,7 +193,7 @@ fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
     ]
 }
 
-/// The counts of all time, of useful time and of waits.
+/// The counts of all time, of useful time and of waits, and the shares that were counted.
 fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<String> {
     let own = &process.columns.events;
     let place = |column: &Column| own.iter().position(|event| event.name == column.name);
@@ -195,9 +207,14 @@ fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<St
     let count = |figures: Option<&Figures>, place: Option<usize>| {
         figures?.counts.get(place?).copied().flatten().map(|count| count.value)
     };
-    all.iter()
-        .flat_map(|figures| places.iter().map(|place| optional(count(*figures, *place))))
-        .collect()
+    let counts =
+        all.iter().flat_map(|figures| places.iter().map(|place| optional(count(*figures, *place))));
+    let share = |(_, place): (&Column, &Option<usize>)| {
+        let count = thread.figures.counts.get((*place)?)?;
+        Some(count.map_or(0.0, |count| count.share))
+    };
+    let shares = shares(events).zip(&places).map(|both| optional(share(both)));
+    counts.chain(shares).collect()
 }
 
 fn optional(value: Option<impl ToString>) -> String {

@@ -50,6 +50,7 @@ struct Process<'a, R, P> {
     processor_share: Option<f64>,
     lacks_processors: bool,
     events: Vec<Event<'a>>,
+    sets: &'a [Vec<usize>],
     metrics: Vec<Metric<'a>>,
     overhead: Overhead<'a>,
     efficiency: Option<json_states::Tree>,
@@ -269,6 +270,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         processor_share: report.processor_share(),
         lacks_processors: report.lacks_processors(),
         events: columns.events.iter().map(event).collect(),
+        sets: &columns.sets,
         metrics: columns.metrics.iter().copied().map(metric).collect(),
         overhead: Overhead {
             execution_s: report.overhead.nanoseconds.map(|time| time / 1e9),

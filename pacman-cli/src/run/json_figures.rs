@@ -6,8 +6,9 @@ use super::report::{self, Columns};
 use crate::document::ByName;
 
 #[derive(Serialize)]
-struct Figures<C, R, M> {
+struct Figures<C, S, R, M> {
     counts: C,
+    counted_shares: Option<S>,
     complete: bool,
     rates: R,
     metrics: M,
@@ -20,9 +21,11 @@ pub(super) fn figures<'a>(
 ) -> impl Serialize + 'a {
     let names = || columns.events.iter().map(|event| &event.name);
     let counts = || figures.counts.iter().map(|count| count.map(|count| count.value));
+    let shares = || figures.counts.iter().map(|count| count.map_or(0.0, |count| count.share));
     let metrics = || columns.metrics.iter().map(|metric| metric.name());
     Figures {
         counts: ByName(move || names().zip(counts())),
+        counted_shares: columns.rotate().then_some(ByName(move || names().zip(shares()))),
         complete: figures.counts.iter().flatten().all(|count| count.is_complete),
         rates: ByName(move || names().zip(&figures.rates)),
         metrics: ByName(move || metrics().zip(&figures.metrics)),

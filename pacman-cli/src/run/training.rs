@@ -64,7 +64,7 @@ impl Training {
                 }
             }
         }
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = estimates(report).into_iter().collect();
         if !left_out.is_empty() {
             lines.push(format!("not in {shown}: {}", left_out.join("; ")));
         }
@@ -147,6 +147,14 @@ fn counts(region: &RegionReport, columns: &Columns) -> Vec<(String, f64)> {
         Some((name, count.value as f64 / region.executions as f64))
     };
     region.figures.counts.iter().enumerate().filter_map(of_one).collect()
+}
+
+/// A line about counts that are estimates.
+fn estimates(report: &Report) -> Option<String> {
+    let rotates = report.observed().any(|process| process.columns.rotate());
+    rotates.then(|| {
+        "counts are estimates: the events do not fit on the counters at once, so sets took turns".into()
+    })
 }
 
 /// Processes of one program run the same regions beside each other: the longest counts.

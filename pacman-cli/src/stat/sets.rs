@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use pacman_core::backend::perf::{Sharing, backend_on};
 use pacman_core::backend::{Backend, Caps, Counters, Reading, Target};
-use pacman_core::session::plan_event_sets;
+use pacman_core::session::{events_of_one_figure, plan_event_sets};
 use pacman_core::{Event, Result, platform};
 
 use super::count::Count;
@@ -46,7 +46,8 @@ impl EventSets {
             Err(refusal) => refusal,
             fitting => return fitting,
         };
-        let sets = match plan_event_sets(platform::current(), events, &together(events)) {
+        let sets = match plan_event_sets(platform::current(), events, &events_of_one_figure(events))
+        {
             Ok(sets) if sets.len() > 1 => sets,
             _ => return Err(refusal),
         };
@@ -114,22 +115,4 @@ impl SetCounters {
     pub(super) fn caps(&self) -> Caps {
         self.groups[0].2.caps()
     }
-}
-
-/// Events whose counts become one figure: they stay in one set, so that a quotient is of one time.
-fn together(events: &[Event]) -> Vec<Vec<usize>> {
-    let numbers = |is_one: &dyn Fn(&str) -> bool| -> Vec<usize> {
-        (0..events.len()).filter(|event| is_one(events[*event].name())).collect()
-    };
-    let rates = ["", ":k", ":uk"].map(|modes| {
-        numbers(&|name| {
-            let counted = name.strip_suffix(modes);
-            counted.is_some_and(|name| ["CYCLES", "INSTRUCTIONS", "STALL_CYCLES"].contains(&name))
-        })
-    });
-    let slots = numbers(&|name| {
-        let name = name.to_ascii_uppercase();
-        name == "SLOTS" || name.starts_with("TOPDOWN_")
-    });
-    rates.into_iter().chain([slots]).filter(|unit| unit.len() > 1).collect()
 }

@@ -1,5 +1,6 @@
 //! `record`: this test binary is the program that is run, and marks phases of its own.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -297,9 +298,18 @@ fn an_openmp_program_is_recorded_as_it_is() {
     let (_, rows) = table(&data);
     for row in &rows {
         let (phase, threads, executions) = (&row[2], &row[3], &row[6]);
-        assert!(phase.starts_with("x+0x") && executions == "5", "{row:?}");
+        assert!(phase.starts_with("main, region ") && executions == "5", "{row:?}");
         assert!(row[5].parse::<f64>().unwrap() > 0.0, "{threads}: {row:?}");
     }
+    let both = place.named("both.csv");
+    let mut command = pacman_pmu(&["run", "--record", &both, "-o", &place.named("r.txt"), "--"]);
+    let answer = command.arg(&program).env("OMP_NUM_THREADS", "2").output().unwrap();
+    assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+    let phases = |rows: &[csv::StringRecord]| -> BTreeSet<String> {
+        rows.iter().map(|row| row[2].to_owned()).collect()
+    };
+    let (ran, recorded) = (phases(&table(&both).1), phases(&rows));
+    assert!(ran.len() == 2 && ran.is_subset(&recorded), "{ran:?}, but {recorded:?}");
     // With one thread all three regions are as wide as was asked for, else two.
     let wide = rows.iter().filter(|row| &row[3] != "1x1").count();
     assert_eq!((rows.len() - wide, wide), (3, 2 * (configurations() - 1)));

@@ -188,6 +188,35 @@ impl Attached {
         self.owner().add_since(begun, sums)
     }
 
+    /// Puts a set of a session with rotating sets on this thread's counters, by its number in
+    /// [`Session::sets`](super::Session::sets). For threads without phases, which choose by themselves.
+    /// A change takes two system calls. Sets of the kernel's counters allocate nothing.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a set that is not there; the errors of opening counters, and readings fail
+    /// until a change succeeds.
+    pub fn put_set_on(&self, set: usize) -> Result<()> {
+        self.owner().put_set_on(set)
+    }
+
+    /// As [`read`](Self::read), for the events of the set which is on the counters, in their order.
+    ///
+    /// # Errors
+    /// As there; `NotScheduled` if the last change of the set failed.
+    #[inline]
+    pub fn read_set(&self, reading: &mut Reading) -> Result<()> {
+        self.owner().read_set(reading)
+    }
+
+    /// As [`add_since`](Self::add_since), for [`read_set`](Self::read_set) without a change between.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn add_set_since(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
+        self.owner().add_set_since(begun, sums)
+    }
+
     /// Reads this thread's counters and the clock now.
     ///
     /// In a session with rotating sets: the events of the set which is on the counters.

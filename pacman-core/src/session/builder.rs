@@ -25,6 +25,7 @@ pub struct SessionBuilder {
     /// The machine to count on; `None` for the one that the process counts on.
     pub(super) platform: Option<PlatformRef>,
     pub(super) rotation: Option<EventSetRotation>,
+    pub(super) keeps_figures: bool,
     pub(super) trusts_driver: bool,
     /// `None` for the best clock found.
     pub(super) clock: Option<ClockSource>,
@@ -56,6 +57,7 @@ impl SessionBuilder {
             registers: None,
             platform: None,
             rotation: None,
+            keeps_figures: false,
             trusts_driver: false,
             clock: None,
             log: 0,
@@ -132,6 +134,15 @@ impl SessionBuilder {
     /// ```
     pub fn rotate_event_sets(mut self, rotation: EventSetRotation) -> SessionBuilder {
         self.rotation = Some(rotation);
+        self
+    }
+
+    /// Keeps events that become one figure, such as IPC, in one of the sets that rotate, if they fit
+    /// at once.
+    ///
+    /// A quotient of two sets would compare two times. The session may have more sets for it.
+    pub fn keep_figures_together(mut self) -> SessionBuilder {
+        self.keeps_figures = true;
         self
     }
 

@@ -49,7 +49,7 @@ pub use builder::SessionBuilder;
 pub use cells::Stat;
 pub use handle::Session;
 pub use peer::{Peer, PeerSample, SiblingPair};
-pub use rotation::{MAX_ROTATED_EVENTS, plan_event_sets};
+pub use rotation::{MAX_ROTATED_EVENTS, events_of_one_figure, plan_event_sets};
 pub use rows::MAX_PHASES;
 pub use sample::Sample;
 pub use shared::Phase;

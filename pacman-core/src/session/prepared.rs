@@ -7,7 +7,7 @@ use pacman_topology::{CpuSet, Placement, Topology, cancel};
 use super::builder::{EventRequest, SessionBuilder};
 use super::exit_report;
 use super::handle::Session;
-use super::rotation::{self, Sets};
+use super::rotation::{self, Sets, events_of_one_figure};
 use super::shared::{Parts, Placed, Shared};
 use super::wide::SystemWide;
 use crate::backend::perf::Sharing;
@@ -35,6 +35,7 @@ pub(super) struct PreparedSession {
     pub(super) registers: Option<Partition>,
     pub(super) platform: PlatformRef,
     pub(super) rotation: Option<EventSetRotation>,
+    keeps_figures: bool,
     pub(super) trusts_driver: bool,
     clock: Clock,
     log: usize,
@@ -109,6 +110,7 @@ impl PreparedSession {
             registers: described.registers,
             platform,
             rotation: described.rotation,
+            keeps_figures: described.keeps_figures,
             trusts_driver: described.trusts_driver,
             clock: clock(described.clock)?,
             log: described.log,
@@ -246,7 +248,11 @@ impl PreparedSession {
     fn sets(&self, system: Option<&Topology>) -> Result<Sets> {
         let open = |events: &[Event]| self.backend(events, system);
         let room = || self.room();
-        let plan = |turns| Sets::plan(turns, &self.events, &room, &open);
+        let together = match self.keeps_figures {
+            true => events_of_one_figure(&self.events),
+            false => Vec::new(),
+        };
+        let plan = |turns| Sets::plan_together(turns, &self.events, &together, &room, &open);
         match self.rotation {
             Some(turns) => plan(turns),
             None => match open(&self.events) {

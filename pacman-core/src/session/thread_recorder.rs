@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::meter::Meter;
 use super::open::{Open, reentered};
-use super::rotation::{ByPlace, Epoch, RotatingStats, SetScheduler, SetStats, Sets};
+use super::rotation::{ByPlace, Epoch, RotatingStats, SetScheduler, SetStats, Sets, no_such_set};
 use super::rows::{Rows, RowsOf};
 use super::sample::Sample;
 use super::slot::Slot;
@@ -83,6 +83,35 @@ impl ThreadRecorder {
     #[inline(always)]
     pub(super) fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
         self.meter.add_since(begun, sums)
+    }
+
+    /// Puts a set on the counters.
+    pub(super) fn put_set_on(&mut self, set: usize) -> Result<()> {
+        match &mut self.set_scheduler {
+            Some(set_scheduler) => set_scheduler.put_on(set),
+            None if set == 0 => Ok(()),
+            None => Err(no_such_set(set, 1)),
+        }
+    }
+
+    /// Reads the counters of the set which is on them.
+    #[inline]
+    pub(super) fn read_set(&mut self, reading: &mut Reading) -> Result<()> {
+        self.set_meter().read(reading)
+    }
+
+    /// As [`add_since`](Self::add_since), for the set which is on the counters.
+    #[inline]
+    pub(super) fn add_set_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
+        self.set_meter().add_since(begun, sums)
+    }
+
+    #[inline]
+    fn set_meter(&mut self) -> &mut Meter {
+        match &mut self.set_scheduler {
+            Some(set_scheduler) => set_scheduler.meter(),
+            None => &mut self.meter,
+        }
     }
 
     /// Reads the counters and the clock.

@@ -135,6 +135,7 @@ fn gomp_body(mode: TeamMode) -> Body {
         TeamMode::Adapted => gomp_watched::<{ mode::ADAPTED }>,
         TeamMode::Waits => gomp_watched::<{ mode::WAITS }>,
         TeamMode::Sampled => gomp_watched::<{ mode::SAMPLED }>,
+        TeamMode::Rotating => gomp_watched::<{ mode::ROTATING }>,
     }
 }
 

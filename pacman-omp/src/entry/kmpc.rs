@@ -168,6 +168,7 @@ unsafe extern "C-unwind" fn fork_call(
             TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>,
             TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>,
             TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>,
+            TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>,
         };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
@@ -334,6 +335,7 @@ unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *c
             TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>(gtid, btid, team),
             TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>(gtid, btid, team),
             TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>(gtid, btid, team),
+            TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>(gtid, btid, team),
         }
     }
 }

@@ -234,7 +234,7 @@ unsafe extern "C" fn implicit_task(
     }
     let Ok(mut parts) = parts.try_borrow_mut() else { return };
     *task = data.0;
-    let begun = worker.begin();
+    let begun = worker.begin(Some(region));
     let waits = process::has_waits().then(|| {
         let (team, region) = (data.0 as usize, region.number);
         let key = PartKey { team, region, thread: number, weight: 1 };
@@ -286,5 +286,5 @@ fn end(task: u64) {
             all.truncate(open);
         }
     }
-    worker.end(&begun, region, number);
+    worker.end_either(&begun, region, number);
 }

@@ -41,6 +41,8 @@ pub(crate) enum TeamMode {
     Waits,
     /// Observed for all executions that it stands for.
     Sampled,
+    /// Observed, with event sets that take turns.
+    Rotating,
 }
 
 /// A mode with a region, as a constant of its body.
@@ -49,4 +51,5 @@ pub(crate) mod mode {
     pub(crate) const ADAPTED: u8 = 1;
     pub(crate) const WAITS: u8 = 2;
     pub(crate) const SAMPLED: u8 = 3;
+    pub(crate) const ROTATING: u8 = 4;
 }

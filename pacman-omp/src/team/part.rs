@@ -40,6 +40,9 @@ impl Team {
         if MODE == mode::ADAPTED {
             return Part { team: self, region, worker, thread }.adapted(counting, body);
         }
+        if MODE == mode::ROTATING {
+            return self.rotating(region, worker, thread, body);
+        }
         let begun = self.begin(worker, counting, is_primary);
         if MODE == mode::WAITS || MODE == mode::SAMPLED && process::has_waits() {
             let starting = begun.since(self.own.begun.get());
@@ -48,6 +51,18 @@ impl Team {
             body();
         }
         self.end::<MODE>(&begun, region, worker, thread);
+    }
+
+    /// A member's part where event sets take turns.
+    fn rotating(&self, region: &Region, worker: &Worker, thread: u32, body: impl FnOnce()) {
+        let begun = worker.begin_in_set(region);
+        if process::has_waits() {
+            let starting = begun.since(self.own.begun.get());
+            waits::part(worker, self.key(region, thread), starting, None, body);
+        } else {
+            body();
+        }
+        worker.end_in_set(&begun, region, thread);
     }
 
     /// The part of number `thread`, for its waits.

@@ -78,7 +78,7 @@ fn run_region(
     if process::only_observes() {
         return run_observed(region, worker, call(), start, |_, _| ());
     }
-    if process::has_waits_or_kernels() {
+    if process::has_waits_kernels_or_sets() {
         return run_labelled(region, worker, call(), start);
     }
     let Call { entry, threads, .. } = call();
@@ -122,7 +122,7 @@ fn run_observed(
     });
 }
 
-/// Runs the region with the label of the kernel around it, or times its waits, or both.
+/// Runs the region with the label of the kernel around it, times its waits, or changes the event set.
 #[inline(never)]
 fn run_labelled(
     base: &'static Region,
@@ -134,7 +134,9 @@ fn run_labelled(
         return run_with_waits(base, worker, call, start, false);
     }
     let region = if process::runs_kernels() { phases::labelled(base, worker) } else { base };
-    if process::has_waits() {
+    if process::rotates_sets() {
+        run_rotating(region, worker, call, start);
+    } else if process::has_waits() {
         run_with_waits(region, worker, call, start, process::is_metered());
     } else if process::is_adapted() {
         let decision = adapt::decide_each(region, worker, call.entry, call.threads);
@@ -160,6 +162,24 @@ fn run_with_waits(
     }
     let start = |team: &Team, threads, _| start(team, threads, TeamMode::Waits);
     match metered {
+        true => run_metered(region, worker, call, start),
+        false => run_observed(region, worker, call, start, |_, _| ()),
+    }
+}
+
+/// Runs the region with an event set that takes its turn. Waits may be timed as well.
+#[inline(never)]
+fn run_rotating(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    if process::has_waits() && worker.depth() == 0 {
+        waits::note_root(worker);
+    }
+    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Rotating);
+    match process::is_metered() {
         true => run_metered(region, worker, call, start),
         false => run_observed(region, worker, call, start, |_, _| ()),
     }

@@ -39,7 +39,7 @@ pub(crate) fn begin(
     team.own.begun.set(worker.now());
     worker.starts(|| start(&team, call.threads, team.mode()));
     team.own.size.set(team.runtime.ask_or(Function::omp_get_num_threads, 1));
-    let part = worker.begin();
+    let part = worker.begin(region);
     let timed = region.filter(|_| process::has_waits());
     let around =
         timed.map(|region| waits::begin_part(worker, team.key(region, 0), part.counters()));
@@ -57,7 +57,7 @@ pub(crate) fn end(end: impl FnOnce(&Team)) {
     }
     match team.region {
         Some(region) => {
-            worker.end(&part, region, 0);
+            worker.end_either(&part, region, 0);
             end(&team);
             team.enter(region, worker);
             if is_metered(worker) {

@@ -12,7 +12,7 @@ use pacman_regions::arena::{Row, Thread};
 use super::part_start::{PartStart, UNREAD};
 use super::region_rows::RegionRows;
 use crate::adapt::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
-use crate::counting::{Counters, Counting};
+use crate::counting::{Counters, Counting, Plan};
 use crate::energy;
 use crate::entry::OmptState;
 use crate::isolation::isolated;
@@ -24,6 +24,7 @@ use crate::rows;
 use crate::runtime::Runtime;
 use crate::sampling::Countdowns;
 use crate::seen::Seen;
+use crate::set_rotation::ThreadSets;
 use crate::team::Started;
 use crate::tls;
 use crate::waits::WaitState;
@@ -57,6 +58,8 @@ pub(crate) struct Worker {
     pub(crate) started: RefCell<Vec<Started>>,
     /// Regions that the runtime reports through OMPT.
     pub(crate) ompt: OmptState,
+    /// The counters, if event sets take turns.
+    sets: ThreadSets,
     pub(crate) waits: WaitState,
     pub(crate) phases: PhaseState,
     pub(crate) countdowns: Countdowns,
@@ -103,6 +106,7 @@ impl Worker {
                 wait_policy: WaitPolicy::default(),
                 started: RefCell::default(),
                 ompt: OmptState::default(),
+                sets: ThreadSets::default(),
                 waits: WaitState::default(),
                 phases: PhaseState::default(),
                 countdowns: Countdowns::default(),
@@ -226,12 +230,37 @@ impl Worker {
         self.starting.get() == self.depth() + 1
     }
 
-    /// Begins the thread's part of a region.
+    /// Begins the thread's part of a region; `None` stands for a region that is not observed.
     #[inline(always)]
-    pub(crate) fn begin(&self) -> PartStart {
+    pub(crate) fn begin(&self, region: Option<&Region>) -> PartStart {
         match self.prepared() {
             Some(counters) => self.begin_counted(counters, None),
-            None => self.begin_counted((), None),
+            None => match region.filter(|_| process::rotates_sets()) {
+                Some(region) => self.begin_in_set(region),
+                None => self.begin_counted((), None),
+            },
+        }
+    }
+
+    /// Begins a part where event sets take turns.
+    pub(crate) fn begin_in_set(&self, region: &Region) -> PartStart {
+        let around = self.nesting.get();
+        self.sets.begin(region.number, around.depth());
+        self.nesting.set(around.inside());
+        PartStart { ticks: self.now(), shared: false, around, counters: UNREAD }
+    }
+
+    /// Ends a part that [`begin_in_set`](Self::begin_in_set) began.
+    pub(crate) fn end_in_set(&self, begun: &PartStart, region: &Region, thread: u32) {
+        let ticks = self.end(begun, region, thread);
+        self.sets.end(region.number, thread, begun.around.depth(), ticks);
+    }
+
+    /// Ends a part, whether event sets take turns or not.
+    pub(crate) fn end_either(&self, begun: &PartStart, region: &Region, thread: u32) {
+        match process::rotates_sets() {
+            true => self.end_in_set(begun, region, thread),
+            false => drop(self.end(begun, region, thread)),
         }
     }
 
@@ -319,8 +348,13 @@ impl Worker {
 
     #[cold]
     fn open(&self) {
-        let counters =
-            isolated(|| Counters::open().map(|counters| Box::into_raw(Box::new(counters))));
+        let counters = isolated(|| {
+            if Plan::current().rotates() {
+                self.sets.open();
+                return None;
+            }
+            Counters::open().map(|counters| Box::into_raw(Box::new(counters)))
+        });
         let counters = counters.map(<*mut Counters>::cast_const);
         self.counters.set(counters.unwrap_or(UNCOUNTED));
     }
@@ -357,11 +391,13 @@ impl Worker {
                 if let (true, Some(counters)) = (is_begun, counters) {
                     row.count(|sums| counters.add_since(&reading, sums));
                 }
+                self.sets.measure();
                 clock.now().saturating_sub(begun)
             })
             .collect();
         ticks.sort_unstable();
-        (ticks[ROUNDS / 2], counters.map_or("none", Counters::path))
+        let path = counters.map(Counters::path).or_else(|| self.sets.measure());
+        (ticks[ROUNDS / 2], path.unwrap_or("none"))
     }
 
     /// The thread ends.
@@ -374,7 +410,10 @@ impl Worker {
             // SAFETY: `open` leaked them, and no part of this thread is open.
             isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
         }
-        let Worker { rows, thread, waits, phases, .. } = *self;
+        let Worker { rows, thread, waits, phases, sets, .. } = *self;
+        if process::rotates_sets() {
+            isolated(|| rows::give_back_sets(sets.close().into_iter()));
+        }
         rows.give_back(thread.get());
         phases.retire();
         if process::has_waits() {
@@ -404,6 +443,7 @@ impl Worker {
         // The parent's counters stay allocated: open parts compare their address. The core's fork
         // handlers take their pages and descriptors from the child.
         worker.counters.set(ptr::null());
+        worker.sets.forget();
         worker.affinities.forget();
         worker.wait_policy.forget();
     }

@@ -14,7 +14,7 @@ pub(super) const LINE: usize = 8;
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// In the upper half of a chunk's first word.
 pub(super) const CHUNK: u32 = 0x6b6e_6843;
 
@@ -33,7 +33,7 @@ pub enum Kind {
     /// The first region: default team size, contexts, ticks of a begin and an end, how counts are read.
     FirstRegion = 5,
     /// The events. Their number; for each its name, 1 or 0, and the reason if it is not counted. Then
-    /// the number of counts, and for each the index of its event.
+    /// the number of event sets; for each the number of its counts, and the index of the event of each.
     Events = 6,
     /// A region: its number, the number of its runtime, address, module, 1 or 0, source, entry. Then
     /// one more than the number of the phase whose label it has, or 0.
@@ -61,10 +61,12 @@ pub enum Kind {
     Phase = 17,
     /// One thread's executions of a phase: [`PhaseRow`](super::PhaseRow).
     PhaseRow = 18,
+    /// One thread of the team in a region, for one of several event sets: [`SetRow`](super::SetRow).
+    SetRow = 19,
 }
 
 impl Kind {
-    const ALL: [Kind; 18] = [
+    const ALL: [Kind; 19] = [
         Kind::Process,
         Kind::Thread,
         Kind::Command,
@@ -83,6 +85,7 @@ impl Kind {
         Kind::Host,
         Kind::Phase,
         Kind::PhaseRow,
+        Kind::SetRow,
     ];
 
     pub(super) fn of(number: u32) -> Option<Kind> {

@@ -61,7 +61,8 @@ pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
 
 /// An upper bound of the words for a recording.
 fn words(recording: &Recording) -> usize {
-    let rows: usize = recording.regions.iter().map(|region| 40 * region.rows.len()).sum();
+    let row = 40 * (1 + recording.sets.len());
+    let rows: usize = recording.regions.iter().map(|region| row * region.rows.len()).sum();
     let phases: usize = recording.phases.iter().map(|phase| 48 * (phase.threads.len() + 1)).sum();
     let text = format!("{recording:?}").len();
     let waits: usize =
@@ -94,6 +95,9 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     let counted: Vec<usize> = (0..recording.events.len())
         .filter(|event| recording.events[*event].uncounted.is_none())
         .collect();
+    let together = if recording.sets.is_empty() { counted.clone() } else { Vec::new() };
+    let sets = if recording.sets.is_empty() { vec![counted] } else { recording.sets.clone() };
+    let counted = together;
     if let Some(waits) = &recording.waits {
         put_waits(writer, process, recording, (waits, &counted), scale)?;
     }
@@ -114,13 +118,7 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         Kind::FirstRegion,
         &first.number(overhead).bytes(recording.overhead.reads.as_bytes()),
     );
-    let mut events = Payload::new().number(recording.events.len() as u64);
-    for event in &recording.events {
-        let why = event.uncounted.as_deref().map(str::as_bytes);
-        events = events.bytes(event.name.as_bytes()).optional(why);
-    }
-    events = events.number(counted.len() as u64);
-    events = counted.iter().fold(events, |events, event| events.number(*event as u64));
+    let events = Payload::events(&recording.events, &sets);
     writer.append(Kind::Events, &events);
     if let Some(energy) = &recording.energy {
         let payload = Payload::new().bytes(energy.source.as_bytes());
@@ -139,6 +137,7 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
             |phase: &Phase| phase.kind.is_kernel() && region.label.as_ref() == Some(&phase.name);
         let label = recording.phases.iter().position(is_kernel);
         put_region(writer, number as u32, (region, bins, label), &counted, scale)?;
+        put_sets(writer, number as u32, region, &recording.sets)?;
     }
     put_counted(writer, &recording.regions)?;
     if own.ending == Ending::ExitInRegion {
@@ -243,6 +242,26 @@ fn put_row(cells: &cells::Row, row: &Row, counted: &[usize], scale: Scale) {
     for (cell, event) in cells.counts.iter().zip(counted) {
         store(cell, row.counts[*event].unwrap_or(0));
     }
+}
+
+/// The counts of a region's rows by set.
+fn put_sets(writer: &mut Writer, number: u32, region: &Region, sets: &[Vec<usize>]) -> Option<()> {
+    let in_all = |event: &usize| sets.iter().all(|set| set.contains(event));
+    for row in &region.rows {
+        for (set, events) in sets.iter().enumerate() {
+            let cells = writer.set_row(number, row.thread, set as u32)?;
+            // An event of this set alone knows its executions.
+            let own = events.iter().find(|event| !in_all(event))?;
+            store(&cells.counted, row.counted_by_event[*own]);
+            for (cell, event) in cells.counts.iter().zip(events) {
+                // The first set has the whole count of an event that is in all of them.
+                let is_here = set == 0 || !in_all(event);
+                let all = row.counts[*event].filter(|_| is_here).unwrap_or(0);
+                store(cell, all * row.counted_by_event[*event] / row.executions.max(1));
+            }
+        }
+    }
+    Some(())
 }
 
 /// The executions that were only counted.

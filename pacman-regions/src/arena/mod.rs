@@ -15,8 +15,8 @@
 //! length and kind 0; the writer fills it and then sets its kind. A byte string is its length and the
 //! words that hold it.
 //!
-//! The preloaded library writes ([`Writer`], [`Row`], [`WaitRow`], [`PhaseRow`],
-//! [`PrimaryStats`]), the command reads ([`read`]). The reader trusts nothing.
+//! The preloaded library writes ([`Writer`], [`Row`], [`SetRow`], [`WaitRow`],
+//! [`PhaseRow`], [`PrimaryStats`]), the command reads ([`read`]). The reader trusts nothing.
 
 mod bins;
 mod cell;
@@ -28,6 +28,7 @@ mod image;
 mod payload;
 mod phase_row;
 mod reader;
+mod set_row;
 mod wait_row;
 mod writer;
 
@@ -43,5 +44,6 @@ pub use image::image_of;
 pub use payload::Payload;
 pub use phase_row::PhaseRow;
 pub use reader::read;
+pub use set_row::SetRow;
 pub use wait_row::{WaitRow, state};
 pub use writer::{ProcessStart, Slot, Writer};

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::Rank;
+use crate::{Event, Rank};
 
 /// The longest byte string of a record. A longer command line is cut.
 const LONGEST: usize = 1 << 16;
@@ -56,6 +56,18 @@ impl Payload {
         };
         let payload = optional(Payload::new().bytes(name), rank.map(|rank| rank.rank));
         optional(payload, rank.and_then(|rank| rank.ranks))
+    }
+
+    /// The record of the events of a process, with the index of each event of each set that is counted.
+    pub fn events(events: &[Event], sets: &[Vec<usize>]) -> Payload {
+        let all = Payload::new().number(events.len() as u64);
+        let all = events.iter().fold(all, |all, event| {
+            all.bytes(event.name.as_bytes()).optional(event.uncounted.as_deref().map(str::as_bytes))
+        });
+        sets.iter().fold(all.number(sets.len() as u64), |all, set| {
+            let all = all.number(set.len() as u64);
+            set.iter().fold(all, |all, event| all.number(*event as u64))
+        })
     }
 
     pub(super) fn words(&self) -> &[u64] {

@@ -8,6 +8,7 @@ use super::energy::Energy;
 use super::format::{CHUNK, Kind, LINE, WORDS, header};
 use super::payload::Payload;
 use super::phase_row::PhaseRow;
+use super::set_row::SetRow;
 use super::wait_row::WaitRow;
 
 /// The most pages of a chunk. A chunk is as long as all chunks before it, because each takes a system
@@ -134,6 +135,17 @@ impl Writer {
         let row = unsafe { self.cells::<Row>(at) };
         row.set_key(region, thread);
         self.publish(at, Kind::Row);
+        Some(row)
+    }
+
+    /// Makes a row for the counts of an event set of number `thread` of the team in a region; `None`
+    /// without room.
+    pub fn set_row(&mut self, region: u32, thread: u32, set: u32) -> Option<&'static SetRow> {
+        let at = self.take(size_of::<SetRow>() / 8)?;
+        // SAFETY: as in `begin`.
+        let row = unsafe { self.cells::<SetRow>(at) };
+        row.set_key(region, thread, set);
+        self.publish(at, Kind::SetRow);
         Some(row)
     }
 

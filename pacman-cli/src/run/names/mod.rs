@@ -19,9 +19,9 @@ use crate::error::CliResult;
 
 /// A region's name and place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Name {
-    /// For people: `main, region 0`.
-    pub(super) text: String,
+pub(crate) struct Name {
+    /// For people: `main, line 12`, or `main, region 0` without debug information.
+    pub(crate) text: String,
     /// The symbol of the outlined function, as the linker has it.
     pub(super) symbol: Option<String>,
     pub(super) file: Option<String>,
@@ -37,7 +37,7 @@ impl Name {
 
 /// Modules that were opened for their names.
 #[derive(Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     modules: HashMap<PathBuf, CliResult<Module>>,
     /// Lines about modules without names.
     pub(super) notes: Vec<String>,
@@ -45,7 +45,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The name of a region of a process that began at `began`: its label if it has one.
-    pub(super) fn of_region(&mut self, region: &Region, began: SystemTime) -> Name {
+    pub(crate) fn of_region(&mut self, region: &Region, began: SystemTime) -> Name {
         let mut name = self.of(&region.site, began);
         if let Some(label) = &region.label {
             name.text = self::label(label, PhaseKind::KokkosFor);
@@ -78,7 +78,10 @@ impl Names {
             function: Some(function),
             line: place.as_ref().and_then(|(_, line)| *line),
         });
-        let text = named(site, symbol.as_deref(), source.as_ref().or(called.as_ref()));
+        // The code of GCC's outlined function begins at the line of the construct.
+        let begins = symbol.as_deref().filter(|symbol| outlined::has_function(symbol));
+        let begins = begins.and_then(|_| place.as_ref()?.1);
+        let text = named(site, symbol.as_deref(), source.as_ref().or(called.as_ref()), begins);
         let (file, line) = match (source, place) {
             (Some(Source { file: Some(file), line: Some(line), .. }), place) => {
                 // LLVM's is as the compiler was called; debug information has the directory.
@@ -107,10 +110,15 @@ pub(super) fn short(name: &str) -> String {
     shortened(name)
 }
 
-fn named(site: &Site, symbol: Option<&str>, source: Option<&Source>) -> String {
+fn named(
+    site: &Site,
+    symbol: Option<&str>,
+    source: Option<&Source>,
+    begins: Option<u32>,
+) -> String {
     let module = site.module.file_name().map(text_of);
     let enclosing = source.and_then(|source| source.function.as_deref());
-    let line = source.and_then(|source| source.line);
+    let line = source.and_then(|source| source.line).or(begins);
     if let Some(text) = outlined::human(symbol, enclosing, line, module.as_deref()) {
         return text;
     }
@@ -120,12 +128,18 @@ fn named(site: &Site, symbol: Option<&str>, source: Option<&Source>) -> String {
     }
 }
 
-/// Makes names that several regions of a process share different, by line or by offset.
-pub(super) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
+/// Makes names that several regions of a process share different: by line, by the instance of a template
+/// or by offset.
+pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     let place = |name: &Name| (name.text.clone(), name.file.clone().zip(name.line));
     let mut named: HashMap<String, usize> = HashMap::new();
     let mut placed: HashMap<_, usize> = HashMap::new();
+    let mut instances: HashMap<_, usize> = HashMap::new();
+    let instance = |name: &Name| name.symbol.as_deref().and_then(outlined::instance);
     for (name, _) in regions.iter() {
+        if let Some(instance) = instance(name) {
+            *instances.entry((name.text.clone(), instance)).or_default() += 1;
+        }
         *named.entry(name.text.clone()).or_default() += 1;
         *placed.entry(place(name)).or_default() += 1;
     }
@@ -134,10 +148,13 @@ pub(super) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
             continue;
         }
         let unique = placed[&place(name)] == 1;
-        name.text = match (&name.file, name.line) {
-            (Some(file), Some(line)) if unique => {
+        let instance =
+            instance(name).filter(|own| instances[&(name.text.clone(), own.clone())] == 1);
+        name.text = match (&name.file, name.line, instance) {
+            (Some(file), Some(line), _) if unique => {
                 format!("{} ({}:{line})", name.text, last(file))
             }
+            (.., Some(instance)) => format!("{} ({instance})", name.text),
             _ => format!("{} ({:#x})", name.text, site.address),
         };
     }

@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 
 use addr2line::demangle_auto;
+use cpp_demangle::{DemangleOptions, Symbol};
 
 /// The name of a region; `None` if nothing is known but its address.
+///
+/// With a line the name is that of the function, without parameters and template arguments, and the
+/// line: compilers number regions differently, and LLVM's leave no more of the function.
 ///
 /// GCC's `main._omp_fn.0` and LLVM's `main.omp_outlined.1` have the function in which the
 /// region stands; LLVM's `.omp_outlined..2`, up to release 16, has not: it is `enclosing` then,
@@ -22,11 +26,14 @@ pub(super) fn human(
         _ => function,
     });
     match (outlined, enclosing, line) {
-        (Some(Outlined::Region { function: Some(function), number }), ..) => {
+        (Some(Outlined::Region { function: Some(function), .. }), _, Some(line)) => {
+            Some(format!("{}, line {line}", plain(function)))
+        }
+        (Some(Outlined::Region { function: Some(function), number }), _, None) => {
             Some(format!("{}, region {number}", demangled(function)))
         }
         (Some(Outlined::Function(function)), None, _) => Some(demangled(function).into_owned()),
-        (_, Some(function), Some(line)) => Some(format!("{}, line {line}", demangled(function))),
+        (_, Some(function), Some(line)) => Some(format!("{}, line {line}", plain(function))),
         (_, Some(function), None) => Some(format!("a region of {}", demangled(function))),
         (Some(Outlined::Region { function: None, number }), None, _) => {
             Some(format!("{}, region {number}", module?))
@@ -58,6 +65,53 @@ impl Outlined<'_> {
         }
         Outlined::Function(symbol)
     }
+}
+
+/// Whether a symbol is that of a region that names its function.
+pub(super) fn has_function(symbol: &str) -> bool {
+    matches!(Outlined::of(symbol), Outlined::Region { function: Some(_), .. })
+}
+
+/// The instance of a template that a symbol is of: the function with its template arguments.
+pub(super) fn instance(symbol: &str) -> Option<String> {
+    let Outlined::Region { function: Some(function), .. } = Outlined::of(symbol) else {
+        return None;
+    };
+    without_parameters(function).filter(|name| name.contains('<'))
+}
+
+/// A function's name without parameters and without template arguments of its own. That of a lambda is
+/// the function around it, as LLVM has it.
+fn plain(function: &str) -> Cow<'_, str> {
+    let Some(name) = without_parameters(function) else { return demangled(function) };
+    let name = name.split("::{lambda").next().unwrap_or(&name);
+    let is_operator = name.rsplit("::").next().is_some_and(|last| last.starts_with("operator"));
+    let end = if is_operator { None } else { own_arguments(name) };
+    Cow::Owned(name[..end.unwrap_or(name.len())].to_owned())
+}
+
+/// Where the template arguments at the end of a name begin.
+fn own_arguments(name: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, letter) in name.char_indices().rev() {
+        match letter {
+            '>' => depth += 1,
+            '<' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return name.ends_with('>').then_some(at);
+        }
+    }
+    None
+}
+
+/// The name of a C++ function; `None` for other languages.
+fn without_parameters(symbol: &str) -> Option<String> {
+    let name = Symbol::new(symbol).ok().filter(|_| symbol.starts_with("_Z"))?;
+    let options = DemangleOptions::new().no_params().no_return_type();
+    let name = name.demangle(&options).ok()?;
+    Some(name.strip_suffix(" const").unwrap_or(&name).to_owned())
 }
 
 /// C++, Rust and Fortran names as their languages write them.
@@ -144,6 +198,28 @@ mod tests {
         let name = human(None, Some("main._omp_fn.0"), Some(3), None);
         assert_eq!(name.as_deref(), Some("main, line 3"));
         assert_eq!(human(None, None, None, Some("a.out")), None);
+    }
+
+    #[test]
+    fn a_line_names_a_region_alike_under_all_compilers() {
+        // GCC's symbol, and the function that LLVM leaves beside the call.
+        for (symbol, function) in [
+            ("main._omp_fn.0", "main"),
+            ("fill.constprop.0._omp_fn.12", "fill"),
+            ("_ZNK3lab4GridIdE6smoothEi._omp_fn.0", "lab::Grid<double>::smooth"),
+            ("_Z4fillIdEvPT_i._omp_fn.0", "fill"),
+            ("_ZNK2OpltEi._omp_fn.0", "Op::operator<"),
+            ("_ZZ4mainENKUliE_clEi._omp_fn.0", "main"),
+        ] {
+            let gcc = human(Some(symbol), None, Some(8), None);
+            let llvm = human(Some(".omp_outlined..2"), Some(function), Some(8), None);
+            assert_eq!(gcc.as_deref(), Some(&*format!("{function}, line 8")));
+            assert_eq!(gcc, llvm);
+        }
+        let fortran = human(Some("__m_MOD_work._omp_fn.0"), None, Some(3), None);
+        assert_eq!(fortran.as_deref(), Some("m::work, line 3"));
+        assert_eq!(instance("_Z4fillIdEvPT_i._omp_fn.0").as_deref(), Some("fill<double>"));
+        assert_eq!(instance("main._omp_fn.0"), None);
     }
 
     #[test]

@@ -199,7 +199,8 @@ fn events<W: Write>(
         let labels = labels.with("event", &event.name).with("unit", event.unit);
         let labels = labels
             .and("doubt", event.doubt.map(|_| "true"))
-            .and("complete", (!count.is_complete).then_some("false"));
+            .and("complete", (!count.is_complete).then_some("false"))
+            .and("estimate", (count.share < 1.0).then_some("true"));
         out.add(family, &labels, count.value)?;
     }
     Ok(())

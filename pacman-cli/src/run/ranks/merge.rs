@@ -136,11 +136,7 @@ impl Ranks {
         let mut damaged = Vec::new();
         for process in self.processes(&mut names, &mut damaged) {
             overview.add(&process);
-            for event in csv::events(std::iter::once(&process)) {
-                if !events.iter().any(|known| known.name == event.name) {
-                    events.push(event);
-                }
-            }
+            process.columns.events.iter().for_each(|event| csv::add(&mut events, event));
             if kept.len() < KEPT {
                 kept.push(process);
             } else {

@@ -13,6 +13,8 @@ use pacman_metrics::language::{Metric, builtin};
 pub(in crate::run) struct Columns {
     pub(in crate::run) events: Vec<Column>,
     pub(in crate::run) metrics: Vec<&'static Metric>,
+    /// The events that were counted at the same time, as numbers; several lists if sets took turns.
+    pub(in crate::run) sets: Vec<Vec<usize>>,
     /// Seconds that observing an execution takes on a thread.
     overhead: f64,
 }
@@ -29,6 +31,8 @@ pub(in crate::run) struct Column {
     pub(in crate::run) unit: &'static str,
     hardware: bool,
     pub(in crate::run) uncounted: Option<String>,
+    /// It is in a process whose sets took turns.
+    pub(in crate::run) rotates: bool,
 }
 
 /// A sum of counts.
@@ -37,6 +41,8 @@ pub(in crate::run) struct Count {
     pub(in crate::run) value: u64,
     /// No execution is missing in it.
     pub(in crate::run) is_complete: bool,
+    /// The part of the executions in which the event was counted, below 1 for an estimate.
+    pub(in crate::run) share: f64,
 }
 
 /// Counts of a thread, or of all threads of a region.
@@ -52,8 +58,13 @@ pub(in crate::run) struct Figures {
 }
 
 impl Columns {
-    /// `overhead` is what observing an execution takes, in nanoseconds.
-    pub(super) fn of(events: &[pacman_regions::Event], overhead: Option<f64>) -> Columns {
+    /// `sets` is empty if no sets took turns. `overhead` is what observing an execution takes, in
+    /// nanoseconds.
+    pub(super) fn of(
+        events: &[pacman_regions::Event],
+        sets: &[Vec<usize>],
+        overhead: Option<f64>,
+    ) -> Columns {
         // Asking for permissions reads many files.
         let doubted = LazyCell::new(|| platform::current().permissions().accepted_doubt());
         let events: Vec<Column> = events
@@ -69,6 +80,7 @@ impl Columns {
                     unit: known.as_ref().map_or("events", Event::unit),
                     hardware,
                     uncounted: event.uncounted.clone(),
+                    rotates: sets.len() > 1,
                 }
             })
             .collect();
@@ -83,7 +95,36 @@ impl Columns {
             // A core's clock over a region is not known, only its threads' time.
             .filter(|metric| !metric.expression().names().iter().any(|name| CLOCKS.contains(name)))
             .collect();
-        Columns { events, metrics, overhead: overhead.unwrap_or(0.0) * 1e-9 }
+        let counted = events.iter().enumerate().filter(|(_, event)| event.uncounted.is_none());
+        let sets = match sets {
+            [] => vec![counted.map(|(at, _)| at).collect()],
+            several => several.to_vec(),
+        };
+        Columns { events, metrics, sets, overhead: overhead.unwrap_or(0.0) * 1e-9 }
+    }
+
+    /// Whether sets of events took turns, so that counts may be estimates.
+    pub(in crate::run) fn rotate(&self) -> bool {
+        self.sets.len() > 1
+    }
+
+    /// Whether these events were counted in the same executions.
+    pub(super) fn share_time(&self, events: &[usize]) -> bool {
+        let Some((first, others)) = events.split_first() else { return true };
+        let is_with = |set: &Vec<usize>| {
+            others.iter().all(|other| set.contains(other) == set.contains(first))
+        };
+        self.sets.iter().all(is_with)
+    }
+
+    /// Whether a metric's counts are of the same executions. A quotient of two sets would compare two
+    /// times. The time of a row is that of all its executions.
+    fn is_of_one_time(&self, metric: &Metric) -> bool {
+        let places: Vec<usize> =
+            metric.events().iter().filter_map(|name| self.place(name)).collect();
+        let has_time = metric.expression().names().contains(&"NANOSECONDS");
+        let in_all = |at: &usize| self.sets.iter().all(|set| set.contains(at));
+        self.share_time(&places) && (!has_time || places.iter().all(in_all))
     }
 
     /// The events that were counted, with their place in figures.
@@ -116,7 +157,8 @@ impl Columns {
                 let counts: Vec<u64> = rows.iter().filter_map(of_row).collect();
                 (!counts.is_empty()).then(|| Count {
                     value: counts.iter().fold(0, |sum, count| sum.saturating_add(*count)),
-                    is_complete: complete && counts.len() == rows.len(),
+                    is_complete: (complete || self.rotate()) && counts.len() == rows.len(),
+                    share: share(rows, event),
                 })
             })
             .collect();
@@ -133,14 +175,21 @@ impl Columns {
             }
             self.sum(name, rows)
         };
-        let metrics = self.metrics.iter().map(|metric| metric.value(known).ok()).collect();
+        let value =
+            |metric: &Metric| metric.value(known).ok().filter(|_| self.is_of_one_time(metric));
+        let metrics = self.metrics.iter().map(|metric| value(metric)).collect();
         Figures { rates: counts.iter().map(rate).collect(), metrics, counts }
+    }
+
+    /// The number of an event.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.events.iter().position(|event| event.is_called(name))
     }
 
     /// The sum of an event over rows that all counted it.
     pub(super) fn sum(&self, name: &str, rows: &[&pacman_regions::Row]) -> Option<u64> {
-        let at = self.events.iter().position(|event| event.is_called(name))?;
-        // All events of an execution are counted together or not at all.
+        let at = self.place(name)?;
+        // All events of a set are counted together or not at all.
         let counts = rows.iter().map(|row| row.counts.get(at).copied().flatten());
         counts.reduce(|sum, count| Some(sum?.saturating_add(count?)))?
     }
@@ -148,6 +197,13 @@ impl Columns {
     /// Lines about events that were not counted, or of which it is doubtful.
     pub(super) fn notes(&self, total: &Figures) -> Vec<String> {
         let mut notes: Vec<String> = self.uncounted().collect();
+        if self.rotate() {
+            notes.push(format!(
+                "(%)  estimate: the events do not fit on the counters at once, so {} sets take turns; \
+                 counted in this part of the executions and scaled to all of them",
+                self.sets.len()
+            ));
+        }
         let doubt = self.events.iter().find_map(|event| event.doubt);
         notes.extend(doubt.map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}")));
         let hardware = self.events.iter().zip(&total.counts).filter(|(event, _)| event.hardware);
@@ -168,6 +224,16 @@ impl Column {
     fn is_called(&self, name: &str) -> bool {
         self.canonical.eq_ignore_ascii_case(name) || self.name.eq_ignore_ascii_case(name)
     }
+}
+
+/// The part of the executions of these rows in which an event was counted.
+fn share(rows: &[&pacman_regions::Row], event: usize) -> f64 {
+    let all: u64 = rows.iter().map(|row| row.executions).sum();
+    let counted: u64 = rows
+        .iter()
+        .map(|row| row.counted_by_event.get(event).copied().unwrap_or(row.executions))
+        .sum();
+    if all > 0 { counted as f64 / all as f64 } else { 1.0 }
 }
 
 /// Quantities of a context over a time. A thread of a region does not have them.

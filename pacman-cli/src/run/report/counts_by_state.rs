@@ -59,6 +59,7 @@ mod tests {
             moves: 0,
             counted: 10,
             counts: counts.map(Some).to_vec(),
+            counted_by_event: Vec::new(),
             states: Some(States {
                 waits: vec![Wait { site: 0, count: 3, seconds: 1.0 }],
                 counted,
@@ -70,7 +71,7 @@ mod tests {
 
     fn columns() -> Columns {
         let event = |name: &str| Event { name: name.into(), uncounted: None };
-        Columns::of(&["INSTRUCTIONS", "CYCLES"].map(event), None)
+        Columns::of(&["INSTRUCTIONS", "CYCLES"].map(event), &[], None)
     }
 
     #[test]
@@ -79,7 +80,7 @@ mod tests {
         let row = row(10, [7000, 4000], [3000, 1000]);
         let CountsByState { useful, waiting } =
             CountsByState::of(&[&row], &columns).expect("all waits were counted");
-        let count = |value| Some(Count { value, is_complete: true });
+        let count = |value| Some(Count { value, is_complete: true, share: 1.0 });
         assert_eq!(useful.counts, [count(4000), count(3000)]);
         assert_eq!(waiting.counts, [count(3000), count(1000)]);
         assert_eq!(useful.rates, [Some(4000.0 / 3.0), Some(1000.0)]);

@@ -54,6 +54,10 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) notes: Vec<String>,
 }
 
+/// Why phases have no counts.
+const UNCOUNTED_PHASES: &str = "phases have no counts: event sets take turns by the executions of regions; \
+                                count fewer events for phases";
+
 impl ProcessReport {
     pub(in crate::run) fn of(
         recording: &Recording,
@@ -67,7 +71,8 @@ impl ProcessReport {
         let recording = &recording;
         let began = Duration::try_from_secs_f64(recording.process.began).unwrap_or_default();
         let began = SystemTime::UNIX_EPOCH + began;
-        let columns = Columns::of(&recording.events, recording.overhead.nanoseconds);
+        let columns =
+            Columns::of(&recording.events, &recording.sets, recording.overhead.nanoseconds);
         let mut named: Vec<Name> =
             recording.regions.iter().map(|region| names.of_region(region, began)).collect();
         let sites = recording.regions.iter().map(|region| &region.site);
@@ -100,6 +105,9 @@ impl ProcessReport {
         let mut notes = recording.notes.clone();
         let (phases, of_phases) = PhaseReport::all(&recording.phases, &of_phases, &columns, seats);
         notes.extend(of_phases);
+        if columns.rotate() && !phases.is_empty() {
+            notes.push(UNCOUNTED_PHASES.into());
+        }
         for one in &left_out {
             let place = order.iter().position(|at| *at == one.region).expect("all are in order");
             notes.push(regions[place].left_out(one.thread, &one.why));

@@ -3,6 +3,7 @@
 //! An exporter finds a list of cores: package, core, `why_absent`, the verdict, and for each thread its
 //! number and its shares from 0 to 1 ([`SlotShares`]).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use pacman_metrics::slots::{SiblingSlots, SlotShares, SmtOff, smt_off};
@@ -87,11 +88,17 @@ impl CoreSlots {
         };
         let contexts = threads.len() as u64;
         let shares = |thread: &Thread| {
+            let used = RefCell::new(Vec::new());
             let count = |name: &str| match name {
                 "CONTEXTS" => Some(contexts),
-                event => columns.sum(event, &[&thread.row]),
+                event => {
+                    let sum = columns.sum(event, &[&thread.row]);
+                    sum.inspect(|_| used.borrow_mut().extend(columns.place(event)))
+                }
             };
-            SlotShares::of(count).ok().filter(|_| why_absent.is_none())
+            let shares = SlotShares::of(count).ok().filter(|_| why_absent.is_none());
+            // Shares of two event sets would be of two times.
+            shares.filter(|_| columns.share_time(&used.borrow()))
         };
         let threads_of: Vec<ThreadSlots> = threads
             .iter()

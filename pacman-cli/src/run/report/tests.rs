@@ -29,6 +29,7 @@ pub(super) fn row(
         moves,
         counted: 10,
         counts: counts.to_vec(),
+        counted_by_event: Vec::new(),
         states: None,
     }
 }
@@ -55,7 +56,7 @@ pub(super) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
 
 pub(super) fn report(region: &Region, events: &[&str], seats: &Seats) -> RegionReport {
     let event = |name: &&str| Event { name: name.to_string(), uncounted: None };
-    let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>(), Some(1e6));
+    let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>(), &[], Some(1e6));
     RegionReport::of(region, Name::default(), (10.0, None), Some(1e6), &columns, seats)
 }
 
@@ -114,11 +115,11 @@ fn metrics_follow_where_all_their_events_were_counted() {
     let events = ["INSTRUCTIONS", "CYCLES", "LLC_MISSES"];
     let report = report(&region(&[(2, 1.0)], rows), &events, &Seats::default());
     let figures = &report.figures;
-    assert_eq!(figures.counts[0], Some(Count { value: 4_000, is_complete: true }));
-    assert_eq!(figures.counts[2], Some(Count { value: 6, is_complete: false }));
+    assert_eq!(figures.counts[0], Some(Count { value: 4_000, is_complete: true, share: 1.0 }));
+    assert_eq!(figures.counts[2], Some(Count { value: 6, is_complete: false, share: 1.0 }));
     assert_eq!(figures.rates, [Some(2_000.0), Some(2_000.0), None]);
     let events = events.map(|name| Event { name: name.into(), uncounted: None });
-    let columns = Columns::of(&events, None);
+    let columns = Columns::of(&events, &[], None);
     let names: Vec<&str> = columns.metrics.iter().map(|metric| metric.name()).collect();
     assert!(names.contains(&"ipc") && names.contains(&"llc-mpki"), "{names:?}");
     let value =
@@ -134,7 +135,7 @@ fn what_is_shorter_than_observing_it_has_counts_and_no_rates() {
     for (seconds, rate) in [(0.009, None), (0.02, Some(50.0))] {
         let rows = vec![row(0, seconds, None, 0, &[Some(1)])];
         let figures = report(&region(&[(1, seconds)], rows), &events, &Seats::default()).figures;
-        assert_eq!(figures.counts, [Some(Count { value: 1, is_complete: true })]);
+        assert_eq!(figures.counts, [Some(Count { value: 1, is_complete: true, share: 1.0 })]);
         assert_eq!(figures.rates, [rate]);
     }
 }
@@ -144,6 +145,7 @@ fn an_event_that_never_moves_is_doubted() {
     let rows = [row(0, 1.0, None, 0, &[Some(0), Some(5_000_000)])];
     let columns = Columns::of(
         &["INSTRUCTIONS", "CYCLES"].map(|name| Event { name: name.into(), uncounted: None }),
+        &[],
         None,
     );
     let notes = columns.notes(&columns.figures(&rows.iter().collect::<Vec<_>>()));
@@ -176,6 +178,7 @@ fn timed() -> Recording {
         threads: 2,
         contexts: 2,
         events: Vec::new(),
+        sets: Vec::new(),
         overhead: Overhead::default(),
         regions: vec![region(&[(2, 8.0)], rows)],
         phases: Vec::new(),

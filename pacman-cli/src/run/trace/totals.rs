@@ -100,7 +100,9 @@ pub(super) fn counts(
 ) -> impl Iterator<Item = (String, Value)> {
     let counts = process.columns.events.iter().zip(&thread.figures.counts);
     counts.filter_map(|(event, count)| {
-        Some((format!("{} [{}]", event.title(), event.unit), json!((*count)?.value)))
+        let count = (*count)?;
+        let estimate = if count.share < 1.0 { ", estimate" } else { "" };
+        Some((format!("{} [{}]{estimate}", event.title(), event.unit), json!(count.value)))
     })
 }
 

@@ -39,25 +39,15 @@ type Numbers = Vec<Vec<usize>>;
 impl Sets {
     /// The sets in which `events` rotate; one set if they fit at once.
     ///
-    /// `open` tries a list of events on the machine, and its answer is final. If it refuses the
-    /// plan, the sets are found by trying. The same holds without a `room`, on a machine without a
-    /// table.
+    /// Each list of event numbers in `together` stays in one set if it fits at once, so that ratios of
+    /// its counts are of the same time. `open` tries a list of events on the machine, and its answer is
+    /// final. If it refuses the plan, the sets are found by trying. The same holds without a `room`, on
+    /// a machine without a table.
     ///
     /// # Errors
     /// `TooManyEvents` beyond [`MAX_ROTATED_EVENTS`]; the error of `open` for an event that it
     /// refuses even alone.
-    pub(in crate::session) fn plan(
-        rotation: EventSetRotation,
-        events: &[Event],
-        room: &dyn Fn() -> Result<Option<Room>>,
-        open: &Open<'_>,
-    ) -> Result<Sets> {
-        Sets::plan_together(rotation, events, &[], room, open)
-    }
-
-    /// As [`plan`](Self::plan). Each list of event numbers in `together` stays in one set if it fits
-    /// at once, so that ratios of its counts are of the same time.
-    pub(super) fn plan_together(
+    pub(in crate::session) fn plan_together(
         rotation: EventSetRotation,
         events: &[Event],
         together: &[Vec<usize>],
@@ -317,7 +307,7 @@ mod tests {
                 Planner { events: list, units: vec![], open: &open }.demands(&numbers, pmu);
             if allocate(pmu, &demands).is_ok() { Ok(Box::new(Nothing)) } else { Err(conflict()) }
         };
-        Sets::plan(EventSetRotation::PerExecution, events, &|| Ok(room()), &open)
+        Sets::plan_together(EventSetRotation::PerExecution, events, &[], &|| Ok(room()), &open)
     }
 
     fn events_of(sets: &Sets) -> Vec<Vec<usize>> {
@@ -374,8 +364,14 @@ mod tests {
             asked.borrow_mut().push(list.len());
             if list.len() == 4 { Err(conflict()) } else { Ok(Box::new(Nothing)) }
         };
-        let sets =
-            Sets::plan(EventSetRotation::Staggered, &events, &|| Ok(room("p4")), &open).unwrap();
+        let sets = Sets::plan_together(
+            EventSetRotation::Staggered,
+            &events,
+            &[],
+            &|| Ok(room("p4")),
+            &open,
+        )
+        .unwrap();
         let rotation = sets.rotation();
         let sets = events_of(&sets);
         assert_eq!(rotation, Some(EventSetRotation::Staggered));
@@ -437,7 +433,13 @@ mod tests {
         assert_eq!(refused.err().unwrap().kind(), ErrorKind::TooManyEvents);
         // An event that the machine does not have is refused by itself.
         let nothing = |_: &[Event]| -> Result<Box<dyn Backend>> { Err(conflict()) };
-        let none = Sets::plan(EventSetRotation::PerExecution, &many[..2], &|| Ok(None), &nothing);
+        let none = Sets::plan_together(
+            EventSetRotation::PerExecution,
+            &many[..2],
+            &[],
+            &|| Ok(None),
+            &nothing,
+        );
         assert_eq!(none.err().unwrap().kind(), ErrorKind::Conflict);
     }
 }

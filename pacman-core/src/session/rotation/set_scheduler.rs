@@ -83,6 +83,14 @@ impl SetScheduler {
         Ok(())
     }
 
+    /// Makes sure that a set is on the counters.
+    pub(in crate::session) fn put_on(&mut self, set: usize) -> Result<()> {
+        if set >= self.sets.len() {
+            return Err(no_such_set(set, self.sets.len()));
+        }
+        if self.set != set || self.off.is_some() { self.switch(set) } else { Ok(()) }
+    }
+
     #[inline(always)]
     fn begun(&mut self, phase: u32) -> &mut u64 {
         match self.begun.get_mut(phase as usize) {
@@ -156,6 +164,16 @@ impl SetScheduler {
         self.meters[set] = Some(Meter::new(counters, self.clock));
         Ok(())
     }
+}
+
+#[cold]
+pub(in crate::session) fn no_such_set(set: usize, sets: usize) -> Error {
+    Error::new(
+        ErrorKind::InvalidInput,
+        format!(
+            "cannot put event set {set} on the counters: the session has {sets}; ask it for its sets"
+        ),
+    )
 }
 
 /// Out of line: otherwise the search would be inlined into each begin.
@@ -333,6 +351,21 @@ mod tests {
             *machine.done.lock(),
             ["open 1", "stand by 1", "open 0", "stand by 0", "open 1"]
         );
+    }
+
+    #[test]
+    fn a_chosen_set_stays_until_another_is_chosen() {
+        let machine = Arc::<Machine>::default();
+        machine.stands_by.store(true, Ordering::Relaxed);
+        let mut set_scheduler = set_scheduler(&machine, EventSetRotation::PerExecution, 3);
+        for set in [2, 2, 0, 1] {
+            set_scheduler.put_on(set).unwrap();
+            assert_eq!((set_scheduler.set(), read(&mut set_scheduler).unwrap()), (set, set as u64));
+        }
+        assert_eq!(set_scheduler.epoch().number, 3, "three changes");
+        let refusal = set_scheduler.put_on(3).unwrap_err();
+        assert_eq!(refusal.kind(), ErrorKind::InvalidInput);
+        assert_eq!(read(&mut set_scheduler).unwrap(), 1, "the set before stays");
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod energy_sum;
 mod phases;
 mod records;
 mod region;
+mod set_sum;
+mod sets;
 mod sorted;
 mod sums;
 mod waits;
@@ -118,6 +120,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
         threads,
         contexts,
         events: std::mem::take(&mut sorted.events),
+        sets: if sorted.sets.len() > 1 { std::mem::take(&mut sorted.sets) } else { Vec::new() },
         energy: sorted.process_energy(scale),
         overhead: Overhead {
             nanoseconds: overhead,

@@ -1,5 +1,6 @@
 //! The decoded form of a region.
 
+use super::sets::estimate;
 use super::sorted::Sorted;
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::payload::Cursor;
@@ -83,7 +84,8 @@ pub(super) fn region(
         teams,
         rows: rows
             .map(|(&(_, thread), own)| {
-                let row = row(sorted, thread, own, scale);
+                let mut row = row(sorted, thread, own, scale);
+                estimate(&mut row, sorted, number);
                 Row { executions: times(row.executions).min(most), ..row }
             })
             .collect(),
@@ -100,8 +102,8 @@ pub(super) fn times(number: u64, factor: f64) -> u64 {
 
 pub(super) fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, scale: f64) -> Row {
     let mut counts = vec![None; sorted.events.len()];
-    if sum.counted > 0 {
-        let counted = sorted.counted.iter().zip(&sum.counts);
+    if let (1.., Some(set)) = (sum.counted, sorted.only_set()) {
+        let counted = set.iter().zip(&sum.counts);
         counted.for_each(|(&event, &count)| counts[event] = Some(count));
     }
     Row {
@@ -113,6 +115,7 @@ pub(super) fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, scale: f64) ->
         // The process may have ended between the two stores.
         counted: sum.counted.min(sum.executions),
         counts,
+        counted_by_event: Vec::new(),
         states: None,
     }
 }

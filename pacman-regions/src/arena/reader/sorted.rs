@@ -5,6 +5,7 @@ use std::mem::offset_of;
 
 use super::energy_sum::EnergySum;
 use super::records::word;
+use super::set_sum::{self, SetSum};
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::bins::BinTotals;
 use crate::arena::cells::{self, COUNTDOWNS, EVENTS};
@@ -17,6 +18,8 @@ use crate::{Event, Rank, Runtime, RuntimeFamily};
 
 /// The most notes to keep: more than the library writes.
 const NOTES: usize = 1000;
+/// The most event sets of a process: each has an event of its own, and a session has 64 events.
+const SETS: usize = 64;
 
 /// The records of one process.
 #[derive(Default)]
@@ -26,11 +29,14 @@ pub(super) struct Sorted<'w> {
     pub(super) runtimes: BTreeMap<u32, Runtime>,
     pub(super) first: Option<(u32, u32, u64, String)>,
     pub(super) events: Vec<Event>,
-    pub(super) counted: Vec<usize>,
+    /// The indices of the events of each set.
+    pub(super) sets: Vec<Vec<usize>>,
     pub(super) notes: Vec<String>,
     pub(super) host: Option<String>,
     pub(super) rank: Option<Rank>,
     pub(super) rows: BTreeMap<(u32, u32), RowSum>,
+    /// By region, thread and set.
+    pub(super) set_rows: BTreeMap<(u32, u32, u32), SetSum>,
     /// By region, thread and site: the number of waits and their ticks.
     pub(super) waits: BTreeMap<(u32, u32, u32), (u64, u64)>,
     pub(super) primary_stats: BTreeMap<u32, PrimarySum>,
@@ -83,12 +89,13 @@ impl<'w> Sorted<'w> {
                 let first = (cursor.small()?, cursor.small()?, cursor.number()?, cursor.text()?);
                 self.first = Some(first);
             }
-            Kind::Events => (self.events, self.counted) = events(&mut cursor)?,
+            Kind::Events => (self.events, self.sets) = events(&mut cursor)?,
             Kind::Region | Kind::WaitSite | Kind::Phase => {}
             Kind::Note if self.notes.len() < NOTES => self.notes.push(cursor.text()?),
             Kind::Note => {}
             Kind::Row => self.rows.entry(row_key(record)).or_default().add(record)?,
             Kind::PhaseRow => self.phase_row(record)?,
+            Kind::SetRow => self.set_rows.entry(set_sum::key(record)).or_default().add(record)?,
             Kind::WaitRow => self.wait_row(record),
             Kind::PrimaryStats => self.primary_stats(record)?,
             Kind::Adaptation => {
@@ -116,6 +123,14 @@ impl<'w> Sorted<'w> {
             Kind::Energy => self.energies.entry(record[1]).or_default().add(record),
         }
         Some(())
+    }
+
+    /// The indices of all counted events, if they were counted together.
+    pub(super) fn only_set(&self) -> Option<&[usize]> {
+        match &self.sets[..] {
+            [only] => Some(only),
+            _ => None,
+        }
     }
 
     /// All records are there: adds the executions that were only counted to their regions.
@@ -166,15 +181,18 @@ fn row_key(row: &[u64]) -> (u32, u32) {
     (key as u32, (key >> 32) as u32)
 }
 
-fn events(cursor: &mut Cursor<'_>) -> Option<(Vec<Event>, Vec<usize>)> {
+fn events(cursor: &mut Cursor<'_>) -> Option<(Vec<Event>, Vec<Vec<usize>>)> {
     let events = usize::try_from(cursor.number()?).ok()?;
     let mut all = Vec::new();
     for _ in 0..events {
         all.push(Event { name: cursor.text()?, uncounted: cursor.optional()? });
     }
-    let counts = usize::try_from(cursor.number()?).ok().filter(|counts| *counts <= EVENTS)?;
+    let sets = usize::try_from(cursor.number()?).ok().filter(|sets| *sets <= SETS)?;
     let event = |at: u64| usize::try_from(at).ok().filter(|event| *event < all.len());
-    let counted: Option<Vec<usize>> =
-        (0..counts).map(|_| cursor.number().and_then(event)).collect();
-    Some((all, counted?))
+    let set = |cursor: &mut Cursor<'_>| -> Option<Vec<usize>> {
+        let counts = usize::try_from(cursor.number()?).ok().filter(|counts| *counts <= EVENTS)?;
+        (0..counts).map(|_| cursor.number().and_then(event)).collect()
+    };
+    let sets: Option<Vec<Vec<usize>>> = (0..sets).map(|_| set(cursor)).collect();
+    Some((all, sets?))
 }

@@ -42,11 +42,13 @@ pub(super) fn waits(
                     state::UNSEEN_TASKS => states.unseen_tasks = count,
                     state::COUNTED => {
                         states.counted = count;
-                        sorted.counted.iter().for_each(|&event| states.counts[event] = Some(0));
+                        let events = sorted.only_set().into_iter().flatten();
+                        events.for_each(|&event| states.counts[event] = Some(0));
                     }
                     // After `COUNTED`. Without it the sums lack waits.
                     state::COUNTS..state::SITES => {
-                        let event = sorted.counted.get((site - state::COUNTS) as usize);
+                        let events = sorted.only_set().unwrap_or_default();
+                        let event = events.get((site - state::COUNTS) as usize);
                         if let Some(sum) = event.and_then(|event| states.counts[*event].as_mut()) {
                             *sum = ticks;
                         }

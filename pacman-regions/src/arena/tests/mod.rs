@@ -1,5 +1,6 @@
 //! The reader after any number of a writer's stores.
 
+mod rotated;
 mod sampled;
 mod specimen;
 
@@ -90,7 +91,8 @@ fn life(words: &'static [AtomicU64]) {
     writer
         .append(Kind::FirstRegion, &Payload::new().number(2).number(4).number(50).bytes(b"rdpmc"));
     let events = Payload::new().number(2).bytes(b"CYCLES").optional(None);
-    let events = events.bytes(b"ZEBRA").optional(Some(b"no such event")).number(1).number(0);
+    let events = events.bytes(b"ZEBRA").optional(Some(b"no such event"));
+    let events = events.number(1).number(1).number(0);
     writer.append(Kind::Events, &events);
     let thread = writer.thread().expect("there is place");
     let mut slot = None;

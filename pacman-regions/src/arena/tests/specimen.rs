@@ -16,6 +16,7 @@ pub(super) fn recording() -> Recording {
         moves: 0,
         counted: 5,
         counts: vec![Some(1234), None],
+        counted_by_event: Vec::new(),
         states: Some(States {
             starting: 0.03125,
             late_tasks: 0.0625,
@@ -71,6 +72,7 @@ pub(super) fn recording() -> Recording {
         threads: 2,
         contexts: 4,
         events: events.to_vec(),
+        sets: Vec::new(),
         overhead: Overhead { nanoseconds: Some(1e9 / 1_048_576.0), reads: "read".into() },
         phases: vec![Phase { name: "axpy".into(), kind, threads: vec![marked] }],
         energy: Some(ProcessEnergy {
