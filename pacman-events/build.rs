@@ -14,6 +14,8 @@ mod netburst;
 mod presets;
 #[path = "build/refusals.rs"]
 mod refusals;
+#[path = "build/text.rs"]
+mod text;
 #[path = "build/tsv.rs"]
 mod tsv;
 

@@ -1,10 +1,11 @@
 //! `aliases.tsv`: names of other tools, and the name that each stands for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::models::Models;
+use crate::text::Text;
 use crate::tsv::{self, Fault};
 
 pub(crate) struct Aliases(Vec<Alias>);
@@ -49,26 +50,16 @@ pub(crate) fn read(data: &Path, models: &Models) -> Result<Aliases, Fault> {
 }
 
 impl Aliases {
-    /// The statics of `alias.rs`: rows by name in lower case, and the text that they point into. Rows
-    /// have no addresses, because a loader would have to relocate each one in every process.
+    /// The statics of `alias.rs`: rows by name in lower case, and the text that they point into.
     pub(crate) fn to_rust(&self) -> String {
-        let mut text = String::new();
-        let mut known = HashMap::new();
-        let mut place = |word: &str| -> String {
-            let at = *known.entry(word.to_owned()).or_insert_with(|| {
-                text.push_str(word);
-                text.len() - word.len()
-            });
-            format!("({at}, {})", word.len())
-        };
+        let mut text = Text::default();
         let mut rust = String::from("pub(crate) static ALIASES: &[AliasRow] = &[\n");
         for Alias { name, event, models } in &self.0 {
-            let (name, event) = (place(name), place(event));
+            let (name, event) = (text.place(name), text.place(event));
             let models = models.iter().fold(0u128, |models, model| models | 1 << model);
             writeln!(rust, "AliasRow {{ name: {name}, event: {event}, models: {models:#x} }},")
                 .expect("writing to a string");
         }
-        write!(rust, "];\npub(crate) static TEXT: &str = {text:?};\n").expect("as above");
-        rust
+        rust + "];\n" + &text.to_rust()
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::events::Events;
 use crate::models::Models;
 use crate::netburst::NetBurst;
+use crate::text::Text;
 use crate::tsv::{self, Fault, Row};
 
 pub(crate) struct Presets {
@@ -167,11 +168,13 @@ impl Presets {
             });
             numbers.push(number);
         }
+        let mut text = Text::default();
         for answer in seen {
+            let [expression, scale, caveat] =
+                [&answer.expression, &answer.scale, &answer.caveat].map(|word| text.place(word));
             writeln!(
                 rust,
-                "AnswerRow {{ expression: {:?}, scale: {:?}, caveat: {:?} }},",
-                answer.expression, answer.scale, answer.caveat,
+                "AnswerRow {{ expression: {expression}, scale: {scale}, caveat: {caveat} }},",
             )
             .expect("writing to a string");
         }
@@ -187,7 +190,6 @@ impl Presets {
             )
             .expect("writing to a string");
         }
-        rust.push_str("];\n");
-        rust
+        rust + "];\n" + &text.to_rust()
     }
 }

@@ -63,25 +63,25 @@ impl PresetAnswer {
     ///
     /// `A/B` is one event that fixed counter A or general event B may count.
     pub fn expression(self) -> Option<&'static str> {
-        Some(self.0.expression).filter(|expression| !expression.is_empty())
+        Some(word(self.0.expression)).filter(|expression| !expression.is_empty())
     }
 
     /// The table's deviation from the preset's meaning, or the reason why it cannot count it.
     ///
     /// Empty if the table counts the preset exactly.
     pub fn caveat(self) -> &'static str {
-        self.0.caveat
+        word(self.0.caveat)
     }
 
     /// TSC ticks per count, for presets of reference clocks; empty for others.
     pub fn scale(self) -> &'static str {
-        self.0.scale
+        word(self.0.scale)
     }
 
     /// The terms of the expression: coefficient, event, and the general event that may replace a
     /// fixed counter's.
     pub(crate) fn terms(self) -> impl Iterator<Item = (i64, &'static str, Option<&'static str>)> {
-        expression::terms(self.0.expression)
+        expression::terms(word(self.0.expression))
     }
 }
 
@@ -104,9 +104,16 @@ struct PresetRow {
     answers: &'static [u16],
 }
 
-/// A row of `preset_answers.tsv` with only the alternative that applies.
+/// A row of `preset_answers.tsv` with only the alternative that applies. Words are places in the text.
 struct AnswerRow {
-    expression: &'static str,
-    scale: &'static str,
-    caveat: &'static str,
+    expression: Word,
+    scale: Word,
+    caveat: Word,
+}
+
+/// The first byte of a word in the text, and its length.
+type Word = (u32, u16);
+
+fn word((at, length): Word) -> &'static str {
+    &packed::TEXT[at as usize..][..usize::from(length)]
 }

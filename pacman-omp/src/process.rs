@@ -170,6 +170,20 @@ pub(crate) fn has_kernels() {
     }
 }
 
+/// Whether the program has marked a phase.
+static MARKS_PHASES: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program has marked a phase, as far as this thread has seen.
+#[inline]
+pub(crate) fn has_phases() -> bool {
+    MARKS_PHASES.load(Ordering::Relaxed)
+}
+
+/// The program marks a phase.
+pub(crate) fn marks_phases() {
+    MARKS_PHASES.store(true, Ordering::Relaxed);
+}
+
 /// Whether energy is read around regions.
 #[inline]
 pub(crate) fn is_metered() -> bool {

@@ -22,7 +22,7 @@ mod waits;
 pub use budget::OverheadBudget;
 pub use max_loss::MaxLoss;
 pub use options::{Guard, Objective, Options, Segment, Waiting};
-pub use phases::{Phase, PhaseKind, PhaseThread};
+pub use phases::{Phase, PhaseKind, PhaseStates, PhaseThread};
 pub use program_memory::{ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments};
 pub use recording::{
     Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, ProcessEnergy, Rank, Recording,

@@ -79,6 +79,21 @@ pub struct PhaseThread {
     /// The executions that ended, with the number that the thread has among those with phases. The
     /// seconds are from begin to end.
     pub row: Row,
+    /// Its waits; `None` if they were not asked for.
+    #[serde(default)]
+    pub states: Option<PhaseStates>,
+}
+
+/// The states of one thread in a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseStates {
+    /// Seconds of waits: at constructs, in MPI calls, and for the threads of regions that it starts.
+    pub waiting: f64,
+    /// Seconds of the rest in which the thread was on no processor; `None` if the kernel's clock could not
+    /// be read.
+    pub useful_off: Option<f64>,
+    /// The same of the waits.
+    pub waiting_off: Option<f64>,
 }
 
 impl PhaseThread {

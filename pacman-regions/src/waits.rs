@@ -87,6 +87,13 @@ pub struct States {
     /// Tasks that the library could not follow. Their time counts as waiting if they ran in a wait.
     #[serde(default)]
     pub unseen_tasks: u64,
+    /// Seconds of useful time in which the thread was on no processor; `None` if the kernel's clock could not
+    /// be read.
+    #[serde(default)]
+    pub useful_off: Option<f64>,
+    /// The same of waits at constructs.
+    #[serde(default)]
+    pub waiting_off: Option<f64>,
     /// Waits by construct.
     #[serde(default)]
     pub waits: Vec<Wait>,

@@ -1,7 +1,8 @@
 //! Reads the topology from `/sys`, of this system or of a copied tree.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use pacman_events::shown::shown_path;
@@ -214,8 +215,22 @@ pub(crate) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, C
     Ok(kinds)
 }
 
+/// The model name in the first record that has one. The file has a record for each context, which the
+/// kernel writes as far as it is read.
+fn model_name(cpuinfo: &Path) -> Option<String> {
+    let mut lines = BufReader::new(File::open(cpuinfo).ok()?.take(MOST_BYTES)).lines();
+    lines.by_ref().map_while(Result::ok).find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        let value = value.trim();
+        (key.trim() == "model name" && !value.is_empty()).then(|| value.to_owned())
+    })
+}
+
 fn machine_name(tree: &Tree, caveats: &mut Vec<String>) -> String {
     let file = tree.proc_file("cpuinfo");
+    if let Some(name) = model_name(&file) {
+        return name;
+    }
     let cpuinfo = input::read_text(&file, MOST_BYTES).unwrap_or_else(|error| {
         // A tree that was copied without this file has no name for its machine.
         if error.kind() != io::ErrorKind::NotFound {

@@ -178,6 +178,8 @@ fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
         waited(&[Cause::Ordered]),
         waited(&[Cause::Taskwait, Cause::Taskgroup]),
         waited(&[Cause::Mpi]),
+        optional(states.and_then(|states| states.useful_off)),
+        optional(states.and_then(|states| states.waiting_off)),
         optional(thread.row.cpu),
         optional(thread.seat.map(|seat| seat.package)),
         optional(thread.seat.map(|seat| seat.core)),
@@ -225,7 +227,7 @@ fn optional(value: Option<impl ToString>) -> String {
 const WORKSHARING: &[Cause] =
     &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
 
-const FIXED: [&str; 49] = [
+const FIXED: [&str; 51] = [
     "pid",
     "parent",
     "program",
@@ -264,6 +266,8 @@ const FIXED: [&str; 49] = [
     "ordered_s",
     "tasks_s",
     "mpi_s",
+    "useful_off_s",
+    "waiting_off_s",
     "cpu",
     "package",
     "core",

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::energy::RunEnergy;
 use super::json_figures::figures;
-use super::report::{self, Columns, ProcessReport, RegionReport, Report};
+use super::report::{self, Columns, ProcessReport, RegionReport, RegionStates, Report};
 use super::{json_overview, json_phases, json_slots, json_states};
 use crate::document::{self, List, ProvenanceDocument};
 
@@ -49,6 +49,7 @@ struct Process<'a, R, P> {
     share: f64,
     processor_share: Option<f64>,
     lacks_processors: bool,
+    useful_processor_share: Option<f64>,
     events: Vec<Event<'a>>,
     sets: &'a [Vec<usize>],
     metrics: Vec<Metric<'a>>,
@@ -148,6 +149,9 @@ struct Region<'a, F, T> {
     waiting: Option<f64>,
     overhead: Option<f64>,
     efficiency: Option<json_states::Efficiency>,
+    useful_off_s: Option<f64>,
+    waiting_off_s: Option<f64>,
+    useful_processor_share: Option<f64>,
     figures: F,
     useful_figures: Option<F>,
     waiting_figures: Option<F>,
@@ -269,6 +273,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         share: report.share(),
         processor_share: report.processor_share(),
         lacks_processors: report.lacks_processors(),
+        useful_processor_share: report.useful_processor_share(),
         events: columns.events.iter().map(event).collect(),
         sets: &columns.sets,
         metrics: columns.metrics.iter().copied().map(metric).collect(),
@@ -375,6 +380,9 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         waiting: region.waiting,
         overhead: region.overhead,
         efficiency: json_states::efficiency(region),
+        useful_off_s: region.states.as_ref().and_then(|states| states.useful_time().1),
+        waiting_off_s: region.states.as_ref().and_then(RegionStates::waiting_off),
+        useful_processor_share: region.states.as_ref().and_then(RegionStates::processor_share),
         figures: figures(columns, &region.figures),
         useful_figures: region.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
         waiting_figures: region

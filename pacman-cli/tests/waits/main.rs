@@ -4,6 +4,8 @@
 //! processors would come between the clock of the program and that of the library.
 
 mod counts;
+mod off;
+mod phases;
 #[path = "../cli/scratch.rs"]
 mod scratch;
 mod waits;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use once_cell::sync::OnceCell;
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
 use pacman_topology::processors::Linux;
 
@@ -32,7 +33,9 @@ impl Platform for Linux {
     }
 
     fn core_types(&self) -> Vec<CoreTypePmu> {
-        core_types_in(Path::new(DEVICES), cpuid::cpu_id().as_ref())
+        /// The kernel registers these PMUs when it starts. Each resolved event asks for them.
+        static TYPES: OnceCell<Vec<CoreTypePmu>> = OnceCell::new();
+        TYPES.get_or_init(|| core_types_in(Path::new(DEVICES), cpuid::cpu_id().as_ref())).clone()
     }
 
     fn tsc(&self) -> Option<u64> {

@@ -97,14 +97,15 @@ impl PreparedSession {
     }
 
     fn permissions(&self) -> PerfPermissions {
-        let permissions = self.platform.permissions();
+        let read = || self.platform.permissions();
+        let permissions = self.permissions.get_or_init(read).clone();
         if self.trusts_driver { permissions.trusting_driver() } else { permissions }
     }
 
     /// Why the kernel's driver may not count `events`.
     pub(super) fn distrust(&self, events: &[Event]) -> Option<&'static str> {
         let hardware = events.iter().any(Event::is_hardware);
-        self.permissions().distrust().filter(|_| hardware)
+        hardware.then(|| self.permissions().distrust()).flatten()
     }
 
     pub(super) fn here(&self) -> Result<&Topology> {

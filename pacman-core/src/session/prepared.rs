@@ -10,7 +10,7 @@ use super::handle::Session;
 use super::rotation::{self, Sets, events_of_one_figure};
 use super::shared::{Parts, Placed, Shared};
 use super::wide::SystemWide;
-use crate::backend::perf::Sharing;
+use crate::backend::perf::{PerfPermissions, Sharing};
 use crate::clock::{Clock, ClockSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
@@ -41,6 +41,8 @@ pub(super) struct PreparedSession {
     log: usize,
     /// The machine, read when first needed.
     pub(super) here: OnceCell<Topology>,
+    /// What the system allows, read when first needed: from a dozen files.
+    pub(super) permissions: OnceCell<PerfPermissions>,
 }
 
 impl SessionBuilder {
@@ -115,6 +117,7 @@ impl PreparedSession {
             clock: clock(described.clock)?,
             log: described.log,
             here: OnceCell::new(),
+            permissions: OnceCell::new(),
         };
         prepared.check()?;
         prepared.asked = prepared.events.len();

@@ -66,8 +66,8 @@ fn begin_wait(cause: Cause, caller: *const c_void) {
     push(worker, || match state.part().is_none() || state.is_waiting(frame) {
         true => Open::Ignored,
         false => {
-            state.open(REPORTED);
-            Open::Wait { begun: worker.now(), cause, caller: caller as u64 }
+            let begun = state.open(REPORTED, || worker.now());
+            Open::Wait { begun, cause, caller: caller as u64 }
         }
     });
 }
@@ -78,7 +78,7 @@ fn end_wait() {
     let state = &worker.waits;
     match pop(worker) {
         Some(Open::Wait { begun, cause, caller }) => {
-            let tasks = state.close();
+            let tasks = state.close(now, || worker.now());
             let ticks = process::between(begun, now).saturating_sub(tasks);
             // Without a caller, the cause is the construct.
             let caller = if caller == 0 { u64::from(NO_CALLER + cause as u32) } else { caller };
@@ -176,11 +176,11 @@ fn begin_task(worker: &Worker) {
     push(worker, || {
         let begun = worker.now();
         if state.is_waiting(frame) {
-            return Open::Task { begun, saved: state.enter_task() };
+            return Open::Task { begun, saved: state.enter_task(begun, || worker.now()) };
         }
         match worker.ompt.latest.get() {
             latest if state.part().is_none() && !latest.is_none() => {
-                Open::LateTask { begun, saved: state.enter(latest, None) }
+                Open::LateTask { begun, saved: state.enter(latest, None, || worker.now()) }
             }
             _ => Open::PlainTask,
         }
@@ -191,11 +191,12 @@ fn end_task(worker: &Worker) {
     let state = &worker.waits;
     match pop(worker) {
         Some(Open::Task { begun, saved }) => {
-            state.restore(saved, process::between(begun, worker.now()));
+            let ended = worker.now();
+            state.restore(saved, process::between(begun, ended), ended, || worker.now());
         }
         Some(Open::LateTask { begun, saved }) => {
             state.add_state(state::LATE_TASKS, process::between(begun, worker.now()));
-            state.leave(saved);
+            state.leave(saved, || worker.now());
         }
         Some(Open::Wait { .. }) => state.abandon(),
         Some(Open::PlainTask | Open::Ignored) | None => {}

@@ -34,7 +34,13 @@ pub(crate) fn begin(kind: PhaseKind, name: &[u8]) -> Option<u32> {
     let worker = Worker::here();
     let counters = worker.prepared();
     let begun = worker.phases.with(|phases| {
-        let at = phases.find(kind, name).or_else(|| {
+        let known = phases.find(kind, name);
+        if known.is_none() && process::has_waits() {
+            // Its waits would be missing in executions of regions that are only counted.
+            process::marks_phases();
+            worker.countdowns.forget();
+        }
+        let at = known.or_else(|| {
             isolated(|| phases.enter(kind, name, || worker.waits.number_or(team_number(worker))))
         })?;
         if !phases.is_prepared(at) {
@@ -52,6 +58,9 @@ pub(crate) fn begin(kind: PhaseKind, name: &[u8]) -> Option<u32> {
             if counters.read(&mut open.reading) {
                 open.counters = counters;
             }
+        }
+        if process::has_waits() {
+            open.waits = Some(worker.waits.begin_phase(|| worker.now()));
         }
         open.ticks = worker.now();
         Some(number)
@@ -91,8 +100,14 @@ fn end_at(worker: &Worker, phases: &mut Phases, place: usize, now: u64) {
         // The thread forked inside of the execution.
         isolated(|| phases.row(at).begin());
     }
+    let ticks = process::between(open.ticks, now);
+    if let Some(begun) = open.waits {
+        let (waited, clock) = worker.waits.end_phase(begun, || worker.now());
+        // A phase that began before a fork has waits of the parent.
+        phases.row(at).add_states(waited.min(ticks), clock);
+    }
     let row = &phases.row(at).row;
-    row.add(process::between(open.ticks, now), rows::cpu);
+    row.add(ticks, rows::cpu);
     let counters = worker.counters();
     // After a fork the child's thread has other counters, or none yet.
     if let Some(counters) = counters.filter(|own| ptr::eq(*own, open.counters)) {

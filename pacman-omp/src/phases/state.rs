@@ -11,6 +11,7 @@ use super::names;
 use crate::counting::Counters;
 use crate::isolation::isolated;
 use crate::rows;
+use crate::waits::PhaseBegin;
 
 /// A phase that the thread has begun before.
 struct Known {
@@ -30,6 +31,8 @@ pub(super) struct Open {
     /// The counters that count it; null without.
     pub(super) counters: *const Counters,
     pub(super) reading: Reading,
+    /// If waits are timed.
+    pub(super) waits: Option<PhaseBegin>,
 }
 
 /// The phases of one thread.
@@ -176,7 +179,7 @@ impl Phases {
     #[inline]
     pub(super) fn open(&mut self, at: usize) -> &mut Open {
         let (counters, reading) = (std::ptr::null(), Reading::EMPTY);
-        self.open.push(Open { at, ticks: 0, counters, reading });
+        self.open.push(Open { at, ticks: 0, counters, reading, waits: None });
         self.open.last_mut().expect("pushed above")
     }
 

@@ -26,11 +26,14 @@ pub(super) fn choose_next(worker: &Worker, region: &Region, called: u64, ticks: 
     let outside = now.saturating_sub(called).saturating_sub(ticks);
     let cost = outside * u64::from(size.min(2));
     let cost = cost + worker.waits.timed() * first_region::ticks_of_a_part();
+    let cost = cost + worker.waits.clock_cost();
     // Half of the budget goes to any region, so that a program with few executions has all timed.
     let allowed = process::own(now).1 as f64 * budget * 0.5;
     let runtime = worker.counts_for.get().unwrap_or(region.runtime);
     worker.counts_for.set(Some(runtime));
-    let may_be_skipped = region.seen.get() & (Seen::NESTED | Seen::MPI) == 0
+    // A phase would lack the waits of executions inside of it that are only counted.
+    let may_be_skipped = !(process::has_waits() && process::has_phases())
+        && region.seen.get() & (Seen::NESTED | Seen::MPI) == 0
         && ptr::eq(runtime, region.runtime)
         && worker.can_count(region);
     let next = worker.rows.sample(region.number, |sampler| {

@@ -157,13 +157,18 @@ fn run_with_waits(
     start: impl FnOnce(&Team, u32, TeamMode),
     metered: bool,
 ) {
-    if worker.depth() == 0 {
+    let is_outermost = worker.depth() == 0;
+    if is_outermost {
         waits::note_root(worker);
     }
     let start = |team: &Team, threads, _| start(team, threads, TeamMode::Waits);
-    match metered {
+    let run = || match metered {
         true => run_metered(region, worker, call, start),
         false => run_observed(region, worker, call, start, |_, _| ()),
+    };
+    match is_outermost {
+        true => worker.waits.start_region(|| worker.now(), run),
+        false => run(),
     }
 }
 
@@ -203,10 +208,16 @@ fn run_sampled(
     let called = worker.now();
     let team = observed_team(&call, region, worker);
     team.set_weight(worker.rows.weight(region.number));
-    worker.run_as_primary(|| {
+    let run = || {
         team.own.begun.set(worker.now());
         worker.starts(|| start(&team, call.threads, TeamMode::Sampled));
-        let (since, ticks) = team.time(worker);
+        team.time(worker)
+    };
+    worker.run_as_primary(|| {
+        let (since, ticks) = match process::has_waits() {
+            true => worker.waits.start_region(|| worker.now(), run),
+            false => run(),
+        };
         // The error and the choice are computed in floating point, and the program may trap.
         floating::isolated(|| {
             team.enter_weighted(region, worker, since, ticks);

@@ -61,14 +61,15 @@ impl WaitCounts {
         unsafe { self.part.get().counters.as_ref() }
     }
 
-    /// A wait begins, or goes on after a task.
+    /// A wait begins, or goes on after a task. Answers whether the counters were read.
     #[inline(always)]
-    pub(super) fn begin(&self) {
-        let Some(counters) = self.counters() else { return };
+    pub(super) fn begin(&self) -> bool {
+        let Some(counters) = self.counters() else { return false };
         // SAFETY: only this thread uses it, and `read` does not come back here.
         if !counters.read(unsafe { &mut *self.begun.get() }) {
             self.lose();
         }
+        true
     }
 
     /// A wait ends, or a task begins inside.

@@ -7,12 +7,13 @@
 
 mod counts;
 pub(crate) mod numbers;
+mod processor;
 pub(crate) mod sites;
 mod state;
 mod table;
 mod wait;
 
-pub(crate) use state::{PartKey, REPORTED, Saved, WaitState};
+pub(crate) use state::{PartKey, PhaseBegin, REPORTED, Saved, WaitState};
 pub(crate) use wait::{
     begin_part, end_part, forget_root, mpi, note_root, part, task, unseen_task, wait,
 };

@@ -7,6 +7,7 @@ use pacman_regions::arena::{WaitRow, state};
 
 use super::counts::{PartCounts, WaitCounts};
 use super::numbers;
+use super::processor::{ClockReading, Ended, PhaseClock, ProcessorTime};
 use super::table::{Key, Table};
 use crate::counting::Counters;
 use crate::isolation::isolated;
@@ -45,6 +46,17 @@ pub(crate) struct Saved {
     mark: usize,
     /// `None` around a task of the same part, which goes on.
     counts: Option<PartCounts>,
+    /// The processor clock when the part inside began; likewise.
+    entered: Option<ClockReading>,
+    /// The thread waited for the region that it started.
+    was_idle: bool,
+}
+
+/// The state of a thread when a phase begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PhaseBegin {
+    waited: u64,
+    clock: PhaseClock,
 }
 
 /// The state of one thread. Only that thread uses it.
@@ -60,8 +72,16 @@ pub(crate) struct WaitState {
     number: Cell<u32>,
     /// The waits of the latest part.
     timed: Cell<u64>,
+    /// The ticks that reading the processor clock took in the latest part.
+    clock_cost: Cell<u64>,
+    /// The ticks of all waits, for phases.
+    waited: Cell<u64>,
+    /// Since when the thread has been outside of its part in the region that it starts, in ticks; 0 if it
+    /// is not.
+    idle_since: Cell<u64>,
     table: UnsafeCell<Table>,
     counts: WaitCounts,
+    processor: ProcessorTime,
 }
 
 const UNNUMBERED: u32 = u32::MAX;
@@ -74,8 +94,12 @@ impl Default for WaitState {
             tasks: Cell::new(0),
             number: Cell::new(UNNUMBERED),
             timed: Cell::new(0),
+            clock_cost: Cell::new(0),
+            waited: Cell::new(0),
+            idle_since: Cell::new(0),
             table: UnsafeCell::default(),
             counts: WaitCounts::default(),
+            processor: ProcessorTime::default(),
         }
     }
 }
@@ -135,18 +159,22 @@ impl WaitState {
         self.add_state(state::DROPPED, 0);
     }
 
-    /// Begins a wait.
+    /// Begins a wait. Answers the time, of which `now` reads the clock.
     #[inline(always)]
-    pub(crate) fn open(&self, frame: usize) {
+    pub(crate) fn open(&self, frame: usize, now: impl Fn() -> u64) -> u64 {
         self.open.set(frame);
         self.tasks.set(0);
-        self.counts.begin();
+        let begun = now();
+        let has_read = self.processor.ends(Ended::Useful, &now, begun);
+        // The readings are not part of the wait.
+        if self.counts.begin() || has_read { now() } else { begun }
     }
 
-    /// Ends the wait. Answers the ticks of tasks in it.
+    /// Ends the wait at `ended`. Answers the ticks of tasks in it.
     #[inline(always)]
-    pub(crate) fn close(&self) -> u64 {
+    pub(crate) fn close(&self, ended: u64, now: impl Fn() -> u64) -> u64 {
         self.counts.end();
+        self.processor.ends(Ended::Waiting, now, ended);
         self.open.set(0);
         self.tasks.replace(0)
     }
@@ -162,10 +190,22 @@ impl WaitState {
     /// Begins work of another part: a body, or a task after the part that created it. The waits are
     /// counted if the part is.
     #[inline]
-    pub(crate) fn enter(&self, part: PartKey, counters: Option<&Counters>) -> Saved {
-        let saved = self.enter_task();
+    pub(crate) fn enter(
+        &self,
+        part: PartKey,
+        counters: Option<&Counters>,
+        now: impl Fn() -> u64,
+    ) -> Saved {
+        let begun = now();
+        let saved = self.enter_task(begun, &now);
+        let was_idle = self.end_idle(begun);
+        let ended = if was_idle { Ended::Waiting } else { Ended::Useful };
+        self.processor.read(ended, &now, begun);
         self.settle();
+        self.processor.begin(true);
         Saved {
+            was_idle,
+            entered: Some(self.processor.latest()),
             part: self.part.replace(part),
             mark: self.table(|table| table.mark()),
             counts: Some(self.counts.replace(PartCounts::of(counters))),
@@ -173,34 +213,98 @@ impl WaitState {
         }
     }
 
-    /// Begins a task of the present part.
+    /// Begins a task of the present part at `begun`.
     #[inline]
-    pub(crate) fn enter_task(&self) -> Saved {
+    pub(crate) fn enter_task(&self, begun: u64, now: impl Fn() -> u64) -> Saved {
         let open = self.open.replace(0);
         if open != 0 {
             self.counts.end();
+            self.processor.ends(Ended::Waiting, now, begun);
         }
-        Saved { part: self.part.get(), open, tasks: self.tasks.replace(0), mark: 0, counts: None }
+        let (part, tasks) = (self.part.get(), self.tasks.replace(0));
+        Saved { part, open, tasks, mark: 0, counts: None, entered: None, was_idle: false }
     }
 
     /// Ends the work that [`enter`](Self::enter) began, whose waits get into the rows.
     #[inline]
-    pub(crate) fn leave(&self, saved: Saved) {
+    pub(crate) fn leave(&self, saved: Saved, now: impl Fn() -> u64) {
         if self.open.get() != 0 {
             self.drop_open();
         }
         if self.counts.is_complete() {
             self.add_state(state::COUNTED, 0);
         }
-        self.settle();
+        let ended = now();
+        self.processor.read(Ended::Useful, &now, ended);
+        let has_lost_clock = self.settle();
         let weight = u64::from(self.part.get().weight);
         self.timed.set(self.table(|table| table.flush(saved.mark, weight)));
-        self.restore(saved, 0);
+        self.clock_cost.set(self.processor.take_cost());
+        match saved.entered {
+            Some(entered) if !saved.part.is_none() => {
+                self.processor.go_on(entered, has_lost_clock);
+            }
+            _ => self.processor.begin(false),
+        }
+        if saved.was_idle {
+            self.idle_since.set(ended);
+        }
+        self.restore(saved, 0, ended, now);
     }
 
-    /// Ends a task of the open wait, after `ticks`.
+    /// Ends the time outside of the part. Answers whether there was any.
+    fn end_idle(&self, at: u64) -> bool {
+        let since = self.idle_since.take();
+        if since != 0 {
+            self.waited.set(self.waited.get() + at.saturating_sub(since));
+        }
+        since != 0
+    }
+
+    /// Runs a region that the thread starts inside no other. Outside of its part it waits.
+    pub(crate) fn start_region<R>(&self, now: impl Fn() -> u64, run: impl FnOnce() -> R) -> R {
+        if !self.processor.has_phases() {
+            return run();
+        }
+        let begun = now();
+        self.processor.ends(Ended::Useful, &now, begun);
+        self.idle_since.set(begun);
+        let answer = run();
+        let ended = now();
+        self.end_idle(ended);
+        self.processor.ends(Ended::Waiting, now, ended);
+        answer
+    }
+
+    /// A phase begins.
+    pub(crate) fn begin_phase(&self, now: impl Fn() -> u64) -> PhaseBegin {
+        self.read_in_phase(now);
+        PhaseBegin { waited: self.waited.get(), clock: self.processor.begin_phase() }
+    }
+
+    /// A phase ends. Answers the ticks that the thread waited in it, and the processor time of the phase
+    /// and of its waits.
+    pub(crate) fn end_phase(
+        &self,
+        begun: PhaseBegin,
+        now: impl Fn() -> u64,
+    ) -> (u64, Option<[(u64, u64); 2]>) {
+        self.read_in_phase(now);
+        let clock = self.processor.end_phase(begun.clock, !self.part.get().is_none());
+        (self.waited.get() - begun.waited, clock)
+    }
+
+    /// Reads the processor clock at the begin or the end of a phase.
+    fn read_in_phase(&self, now: impl Fn() -> u64) {
+        let is_waiting = self.open.get() != 0 || self.idle_since.get() != 0;
+        let ended = if is_waiting { Ended::Waiting } else { Ended::Useful };
+        let at = now();
+        self.processor.read(ended, now, at);
+    }
+
+    /// Ends a task of the open wait at `ended`, after `ticks`.
     #[inline]
-    pub(crate) fn restore(&self, saved: Saved, ticks: u64) {
+    pub(crate) fn restore(&self, saved: Saved, ticks: u64, ended: u64, now: impl Fn() -> u64) {
         self.part.set(saved.part);
         self.open.set(saved.open);
         self.tasks.set(saved.tasks + ticks);
@@ -208,6 +312,7 @@ impl WaitState {
             self.counts.replace(counts);
         }
         if saved.open != 0 {
+            self.processor.ends(Ended::Useful, now, ended);
             self.counts.begin();
         }
     }
@@ -217,34 +322,52 @@ impl WaitState {
         self.timed.get()
     }
 
-    /// Moves the counts of the present part's waits into the table.
+    /// The ticks that reading the processor clock took in the part that ended last.
+    pub(crate) fn clock_cost(&self) -> u64 {
+        self.clock_cost.get()
+    }
+
+    /// Moves the counts and the processor time of the present part into the table. Answers whether the
+    /// processor clock could not be read.
     #[inline]
-    fn settle(&self) {
+    fn settle(&self) -> bool {
         self.counts.take(|place, count| self.add_state(state::COUNTS + place, count));
+        let is_part = !self.part.get().is_none();
+        self.processor.take(|number, count, ticks| {
+            if is_part {
+                self.add_sum((number.into(), Cause::Worksharing), count, ticks);
+            }
+        })
     }
 
     /// Adds a wait of the present part.
     #[inline]
     pub(crate) fn add(&self, caller: u64, cause: Cause, ticks: u64) {
+        self.waited.set(self.waited.get() + ticks);
+        self.add_sum((caller, cause), 1, ticks);
+    }
+
+    #[inline]
+    fn add_sum(&self, (caller, cause): (u64, Cause), count: u64, ticks: u64) {
         let PartKey { region, thread, .. } = self.part.get();
         let thread = if region == state::OUTSIDE { self.number.get() } else { thread };
         let key = Key { caller, region, thread };
-        if !self.table(|table| table.add(&key, ticks)) {
-            self.enter_and_add(&key, cause, ticks);
+        if !self.table(|table| table.add(&key, count, ticks)) {
+            self.enter_and_add(&key, cause, (count, ticks));
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn enter_and_add(&self, key: &Key, cause: Cause, ticks: u64) {
+    fn enter_and_add(&self, key: &Key, cause: Cause, (count, ticks): (u64, u64)) {
         isolated(|| self.table(|table| table.enter(key, cause)));
-        self.table(|table| table.add(key, ticks));
+        self.table(|table| table.add(key, count, ticks));
     }
 
     /// Adds to a row that belongs to no construct, by its number in [`state`].
     #[inline]
     pub(crate) fn add_state(&self, number: u32, ticks: u64) {
-        self.add(u64::from(number), Cause::Worksharing, ticks);
+        self.add_sum((number.into(), Cause::Worksharing), 1, ticks);
     }
 
     /// Moves the waits of a thread outside of regions into the rows: no end of a part does.
@@ -269,6 +392,7 @@ impl WaitState {
     pub(crate) fn forked(&self) {
         self.table(Table::forget);
         self.counts.replace(PartCounts::NONE);
+        self.processor.forget();
     }
 
     #[inline(always)]

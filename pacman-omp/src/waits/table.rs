@@ -47,16 +47,16 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Adds a wait. Without the entry it answers false.
+    /// Adds waits, or a state; not both numbers are 0. Without the entry it answers false.
     #[inline]
-    pub(super) fn add(&mut self, key: &Key, ticks: u64) -> bool {
+    pub(super) fn add(&mut self, key: &Key, count: u64, ticks: u64) -> bool {
         let Some(place) = self.find(key) else { return false };
         let entry = &mut self.entries[place];
-        if entry.count == 0 {
+        if entry.count | entry.ticks == 0 {
             // `enter` has reserved the room.
             self.touched.push(place as u32);
         }
-        entry.count += 1;
+        entry.count += count;
         entry.ticks += ticks;
         true
     }
@@ -108,8 +108,8 @@ impl Table {
         self.touched.len()
     }
 
-    /// Moves the waits since `mark` into the rows, each `weight` times. Answers their number, which
-    /// includes states.
+    /// Moves the waits and states since `mark` into the rows, each `weight` times. Answers the number of
+    /// the waits.
     #[inline]
     pub(super) fn flush(&mut self, mark: usize, weight: u64) -> u64 {
         let mut timed = 0;
@@ -117,7 +117,10 @@ impl Table {
             let Some(place) = self.touched.pop() else { break };
             let entry = &mut self.entries[place as usize];
             entry.row.add(entry.count * weight, entry.ticks * weight);
-            timed += entry.count;
+            // Below are the numbers of states.
+            if entry.key.caller >= u64::from(state::SITES) {
+                timed += entry.count;
+            }
             (entry.count, entry.ticks) = (0, 0);
         }
         timed
@@ -151,16 +154,16 @@ mod tests {
         let keys: Vec<Key> =
             (0..500).map(|place| key(0x40_0000 + 5 * place, (place % 7) as u32)).collect();
         for own in &keys {
-            assert!(!table.add(own, 1), "{own:?} is new");
+            assert!(!table.add(own, 1, 1), "{own:?} is new");
             table.enter(own, Cause::Barrier);
-            assert!(table.add(own, 4) && table.add(own, 5));
+            assert!(table.add(own, 1, 4) && table.add(own, 1, 5));
         }
         assert_eq!(table.mark(), keys.len());
         let inner = key(u64::from(state::LATE_TASKS), 9);
         table.enter(&inner, Cause::Barrier);
         let mark = table.mark();
-        table.add(&inner, 6);
-        assert_eq!(table.flush(mark, 3), 1);
+        table.add(&inner, 1, 6);
+        assert_eq!(table.flush(mark, 3), 0, "a state is no wait");
         assert_eq!(table.mark(), keys.len(), "the outer part's are not in the rows");
         assert_eq!(table.flush(0, 1), 2 * 500);
         assert_eq!(table.mark(), 0);

@@ -61,13 +61,13 @@ fn timed<R>(
     call: impl FnOnce() -> R,
 ) -> R {
     let state = &worker.waits;
-    state.open(frame);
+    let begun = state.open(frame, || worker.now());
     let abandoned = Abandoned(worker);
-    let begun = worker.now();
     let answer = call();
-    let ticks = process::between(begun, worker.now());
+    let ended = worker.now();
+    let ticks = process::between(begun, ended);
     std::mem::forget(abandoned);
-    let tasks = state.close();
+    let tasks = state.close(ended, || worker.now());
     state.add(caller, cause, ticks.saturating_sub(tasks));
     answer
 }
@@ -119,7 +119,7 @@ pub(crate) fn note_root(worker: &Worker) {
 
 /// Begins a part, which is counted by `counters`.
 pub(crate) fn begin_part(worker: &Worker, key: PartKey, counters: Option<&Counters>) -> Saved {
-    worker.waits.enter(key, counters)
+    worker.waits.enter(key, counters, || worker.now())
 }
 
 /// Ends a part. `starting` is the time from the start of the region to that of the part, if known.
@@ -127,7 +127,7 @@ pub(crate) fn end_part(worker: &Worker, saved: Saved, starting: Option<u64>) {
     if let Some(starting) = starting {
         worker.waits.add_state(state::STARTING, starting);
     }
-    worker.waits.leave(saved);
+    worker.waits.leave(saved, || worker.now());
 }
 
 /// Runs a task that a thread created in the part `origin`.
@@ -136,22 +136,22 @@ pub(crate) fn task(origin: PartKey, body: impl FnOnce()) {
     let state = &worker.waits;
     let frame = (&raw const worker).addr();
     if state.is_waiting(frame) {
-        let saved = state.enter_task();
         let begun = worker.now();
+        let saved = state.enter_task(begun, || worker.now());
         body();
-        let ticks = process::between(begun, worker.now());
-        return state.restore(saved, ticks);
+        let ended = worker.now();
+        return state.restore(saved, process::between(begun, ended), ended, || worker.now());
     }
     if state.part().team == origin.team {
         return body();
     }
     // The thread has ended its part and waits at the region's end, which is not counted.
     let Some(thread) = worker.rows.latest_thread(origin.region) else { return body() };
-    let saved = state.enter(PartKey { thread, ..origin }, None);
+    let saved = state.enter(PartKey { thread, ..origin }, None, || worker.now());
     let begun = worker.now();
     body();
     state.add_state(state::LATE_TASKS, process::between(begun, worker.now()));
-    state.leave(saved);
+    state.leave(saved, || worker.now());
 }
 
 /// Notes that the thread creates a task that [`task`] will not run.

@@ -12,8 +12,8 @@ use super::wait_row::state;
 use super::writer::ProcessStart;
 use super::writer::Writer;
 use crate::{
-    Ending, Phase, Recording, Region, Row, RuntimeFamily, Sampling, Scheduling, TimelineRow,
-    WaitSite, Waits,
+    Ending, Phase, PhaseStates, Recording, Region, Row, RuntimeFamily, Sampling, Scheduling,
+    TimelineRow, WaitSite, Waits,
 };
 
 /// The unit of times in the image.
@@ -63,7 +63,7 @@ pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
 fn words(recording: &Recording) -> usize {
     let row = 40 * (1 + recording.sets.len());
     let rows: usize = recording.regions.iter().map(|region| row * region.rows.len()).sum();
-    let phases: usize = recording.phases.iter().map(|phase| 48 * (phase.threads.len() + 1)).sum();
+    let phases: usize = recording.phases.iter().map(|phase| 56 * (phase.threads.len() + 1)).sum();
     let text = format!("{recording:?}").len();
     let waits: usize =
         recording.regions.iter().flat_map(|region| &region.rows).map(row_words).sum();
@@ -73,7 +73,7 @@ fn words(recording: &Recording) -> usize {
 }
 
 fn row_words(row: &Row) -> usize {
-    row.states.as_ref().map_or(0, |states| LINE * (states.waits.len() + states.counts.len() + 5))
+    row.states.as_ref().map_or(0, |states| LINE * (states.waits.len() + states.counts.len() + 7))
 }
 
 fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
@@ -199,6 +199,12 @@ fn put_waits(
         for wait in &states.waits {
             put(wait.site as u32 + state::SITES, wait.count, wait.seconds)?;
         }
+        for (site, off) in
+            [(state::USEFUL_TIME, states.useful_off), (state::WAITING_TIME, states.waiting_off)]
+        {
+            // A count of 0: the whole time was off the processor.
+            off.map_or(Some(()), |off| put(site, 0, off))?;
+        }
         if states.counted > 0 {
             put(state::COUNTED, states.counted, 0.0)?;
         }
@@ -227,6 +233,17 @@ fn put_phases(
         for thread in &phase.threads {
             let cells = writer.phase_row(number as u32, thread.row.thread)?;
             store(&cells.begun, thread.begun);
+            if let Some(PhaseStates { waiting, useful_off, waiting_off }) = thread.states {
+                store(&cells.waited, scale.ticks(waiting));
+                // Nothing of that time was on a processor.
+                match useful_off.zip(waiting_off) {
+                    Some((useful, waiting)) => {
+                        store(&cells.clocked, scale.ticks(useful + waiting));
+                        store(&cells.waits_clocked, scale.ticks(waiting));
+                    }
+                    None => store(&cells.clock_lost, 1),
+                }
+            }
             put_row(&cells.row, &thread.row, counted, scale);
         }
     }

@@ -33,6 +33,13 @@ pub mod state {
     pub const UNSEEN_TASKS: u32 = 3;
     /// Parts that were counted with all their waits.
     pub const COUNTED: u32 = 4;
+    /// The time of the part outside of waits between readings of the thread's processor clock. Its count
+    /// has the nanoseconds of that time that the thread was on a processor.
+    pub const USEFUL_TIME: u32 = 5;
+    /// As [`USEFUL_TIME`], of waits.
+    pub const WAITING_TIME: u32 = 6;
+    /// Parts in which the processor clock could not be read.
+    pub const CLOCK_LOST: u32 = 7;
     /// The count of the first event in waits, stored as ticks. The counts of the other events follow.
     pub const COUNTS: u32 = 8;
     /// The first number of a site.

@@ -40,6 +40,8 @@ fn heading(process: &ProcessReport, region: &RegionReport) -> String {
     .concat();
     if region.states.is_some() {
         heading += &column("useful", "of its time");
+        heading += &column("useful", "on no processor");
+        heading += &column("waits", "on no processor");
     }
     for (_, event) in process.columns.counted() {
         heading += &column(&event.title(), event.unit);
@@ -78,6 +80,10 @@ fn row(process: &ProcessReport, region: &RegionReport, thread: &Thread) -> Strin
             Some(own) => value(own.useful / own.there, &share(own.useful / own.there)),
             None => cell(None),
         });
+        let off = own.map(|own| [own.useful_off, own.waiting_off]).unwrap_or_default();
+        for off in off {
+            cells.push_str(&off.map_or_else(|| cell(None), |off| value(off, &seconds(off))));
+        }
     }
     cells.push_str(&counts(process, Some(&thread.figures)));
     let own = thread.by_state.as_ref().map(|own| [&own.useful, &own.waiting]);

@@ -37,7 +37,7 @@ pub(super) fn section(process: &ProcessReport) -> String {
         "<section class=\"tree\"><h2>Efficiency</h2><ol class=\"factors\">{}{whole}</ol>\
          <p class=\"hint\">The product of these factors, worst first:</p>\
          <ol class=\"factors product{}\">{rows}</ol></section>\n",
-        processors(process),
+        processors(process) + &useful_on_processor(process),
         if lacks { " doubtful" } else { "" },
     )
 }
@@ -47,6 +47,12 @@ fn processors(process: &ProcessReport) -> String {
     let Some(value) = process.processor_share() else { return String::new() };
     let class = if process.lacks_processors() { "beside worst" } else { "beside" };
     row(class, "processor share", value, "ran, of the time in which threads could run")
+}
+
+/// The part of useful time on a processor, beside the factors.
+fn useful_on_processor(process: &ProcessReport) -> String {
+    let Some(value) = process.useful_processor_share() else { return String::new() };
+    row("beside", "useful time on a processor", value, "of the useful time in regions")
 }
 
 /// A factor: a bar with its value.

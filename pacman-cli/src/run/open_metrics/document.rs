@@ -78,6 +78,9 @@ fn add<W: Write>(process: &ProcessReport, samples: &mut [W]) -> io::Result<()> {
     if let Some(share) = process.processor_share() {
         out.add(Of::ProcessorShare, &labels, share)?;
     }
+    if let Some(share) = process.useful_processor_share() {
+        out.add(Of::UsefulProcessorShare, &labels, share)?;
+    }
     if let Some(tree) = &process.efficiency {
         let Efficiency { parallel, mpi, serialization, load_balance, scheduling } = tree.efficiency;
         for (factor, value) in [
@@ -181,6 +184,10 @@ fn thread<W: Write>(
         }
         for (state, seconds) in by_state {
             out.add(Of::States, &labels.with("state", state), seconds)?;
+        }
+        for (state, off) in [("useful", own.useful_off), ("waiting", own.waiting_off)] {
+            let labels = labels.with("state", state);
+            off.map_or(Ok(()), |off| out.add(Of::OffProcessor, &labels, off))?;
         }
     }
     events(process, thread, Of::Events, labels, out)

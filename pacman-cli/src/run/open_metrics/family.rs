@@ -60,7 +60,7 @@ pub(super) const RUN: Family =
     Family { name: "pacman_run", kind: Kind::Info, unit: None, help: "The run and its report." };
 
 /// The families of processes, in the order of the file.
-pub(super) const FAMILIES: [Family; 20] = [
+pub(super) const FAMILIES: [Family; 22] = [
     Family {
         name: "pacman_process_seconds",
         kind: Kind::Value,
@@ -70,6 +70,10 @@ pub(super) const FAMILIES: [Family; 20] = [
     ratio(
         "pacman_process_processor_share_ratio",
         "Part of the time in which its threads could run that they ran.",
+    ),
+    ratio(
+        "pacman_process_useful_processor_share_ratio",
+        "Part of the useful time in regions that threads were on a processor, from run --waits.",
     ),
     ratio("pacman_process_efficiency_ratio", "Factors of the efficiency tree, from run --waits."),
     counter("pacman_region_executions", "Completed executions of the region."),
@@ -93,6 +97,10 @@ pub(super) const FAMILIES: [Family; 20] = [
         "pacman_region_thread_state_seconds",
         "Useful time, and waits by cause, from run --waits.",
     ),
+    seconds(
+        "pacman_region_thread_off_processor_seconds",
+        "Useful time and waits in which the thread was on no processor, from run --waits.",
+    ),
     counter("pacman_region_thread_events", "Events counted on the thread."),
     ratio("pacman_region_thread_slots_ratio", "Parts of the thread's issue slots by category."),
     ratio(
@@ -112,6 +120,7 @@ pub(super) const FAMILIES: [Family; 20] = [
 pub(super) enum Of {
     ProcessSeconds,
     ProcessorShare,
+    UsefulProcessorShare,
     Efficiency,
     Executions,
     Seconds,
@@ -121,6 +130,7 @@ pub(super) enum Of {
     ThreadExecutions,
     Busy,
     States,
+    OffProcessor,
     Events,
     Slots,
     SmtOff,

@@ -34,12 +34,12 @@ pub(super) use energy::{EnergyFigures, mean};
 pub(super) use mpi::{MpiCall, MpiReport};
 pub(super) use mpi_factors::{MpiFactor, MpiFactors, MpiSummary};
 pub(super) use overview::{Overview, RankSummary, RegionSummary};
-pub(super) use phase::PhaseReport;
+pub(super) use phase::{PhaseReport, ThreadPhase};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::RegionReport;
 pub(super) use seats::{Seat, Seats};
 pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
-pub(super) use states::{Reason, SiteReport, ThreadStates};
+pub(super) use states::{Reason, RegionStates, SiteReport, ThreadStates, WaitSum};
 pub(super) use thread::Thread;
 
 /// All about one run.

@@ -1,9 +1,10 @@
 //! One phase: its time, its threads and their counts.
 
-use pacman_regions::{Phase, PhaseKind, PhaseThread, Row};
+use pacman_regions::{Phase, PhaseKind, PhaseStates, PhaseThread, Row};
 
 use super::columns::{Columns, Figures};
 use super::seats::Seats;
+use super::states::share_on;
 use super::thread::Thread;
 use crate::implausible::{LeftOut, note};
 use crate::run::names;
@@ -22,6 +23,31 @@ pub(in crate::run) struct PhaseReport {
     pub(in crate::run) threads: Vec<Thread>,
     /// Executions of each thread that never ended.
     pub(in crate::run) unended: Vec<u64>,
+    /// The states of each thread, if waits were timed.
+    pub(in crate::run) states: Vec<Option<ThreadPhase>>,
+}
+
+/// The states of one thread in a phase, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::run) struct ThreadPhase {
+    pub(in crate::run) useful: f64,
+    pub(in crate::run) waiting: f64,
+    /// Useful time on no processor, if the kernel's clock could be read.
+    pub(in crate::run) useful_off: Option<f64>,
+    /// The same of waits.
+    pub(in crate::run) waiting_off: Option<f64>,
+}
+
+impl ThreadPhase {
+    fn of(thread: &PhaseThread) -> Option<ThreadPhase> {
+        let PhaseStates { waiting, useful_off, waiting_off } = thread.states?;
+        // Clocks are read one after the other: no part takes longer than the whole.
+        let waiting = waiting.min(thread.row.seconds);
+        let useful = thread.row.seconds - waiting;
+        let useful_off = useful_off.map(|off| off.min(useful));
+        let waiting_off = waiting_off.map(|off| off.min(waiting));
+        Some(ThreadPhase { useful, waiting, useful_off, waiting_off })
+    }
 }
 
 impl PhaseReport {
@@ -37,6 +63,7 @@ impl PhaseReport {
             figures: columns.figures(&rows.iter().collect::<Vec<_>>()),
             threads: Thread::all(&rows, columns, seats),
             unended: threads.iter().map(|thread| thread.unended()).collect(),
+            states: threads.iter().map(|thread| ThreadPhase::of(thread)).collect(),
         }
     }
 
@@ -82,6 +109,22 @@ impl PhaseReport {
     /// The name, short enough for a line.
     pub(in crate::run) fn shown(&self) -> String {
         names::short(&self.name)
+    }
+
+    /// Seconds of useful time and of waits of all threads, if waits were timed.
+    pub(in crate::run) fn useful_and_waiting(&self) -> Option<(f64, f64)> {
+        let mut both = (0.0, 0.0);
+        for states in &self.states {
+            let states = states.as_ref()?;
+            both = (both.0 + states.useful, both.1 + states.waiting);
+        }
+        Some(both)
+    }
+
+    /// The part of the threads' useful time that they were on a processor, if it is known.
+    pub(in crate::run) fn processor_share(&self) -> Option<f64> {
+        let off: Option<f64> = self.states.iter().map(|states| states.as_ref()?.useful_off).sum();
+        share_on(self.useful_and_waiting()?.0, off?)
     }
 
     /// The time of the longest thread over the mean of all.

@@ -15,7 +15,7 @@ use super::mpi::MpiReport;
 use super::phase::PhaseReport;
 use super::region::RegionReport;
 use super::seats::Seats;
-use super::states::{RegionStates, SiteReport};
+use super::states::{RegionStates, SiteReport, share_on};
 use crate::implausible::{leave_out, leave_out_of_phases};
 use crate::run::endings;
 use crate::run::energy::RunEnergy;
@@ -157,6 +157,20 @@ impl ProcessReport {
     /// The part of the time in which threads could run that they ran, if the kernel told.
     pub(in crate::run) fn processor_share(&self) -> Option<f64> {
         self.scheduling.as_ref()?.processor_share()
+    }
+
+    /// The part of useful time in regions that threads were on a processor, if waits were timed and the
+    /// kernel's clock could be read in all of them.
+    pub(in crate::run) fn useful_processor_share(&self) -> Option<f64> {
+        let (mut useful, mut off) = (0.0, 0.0);
+        for region in &self.regions {
+            let part = if region.seconds > 0.0 { region.outer / region.seconds } else { 0.0 };
+            if part > 0.0 {
+                let (own, own_off) = region.states.as_ref()?.useful_time();
+                (useful, off) = (useful + part * own, off + part * own_off?);
+            }
+        }
+        share_on(useful, off)
     }
 
     /// Whether threads got clearly less than a processor each, so that times and waits are not the

@@ -62,6 +62,10 @@ pub(in crate::run) struct ThreadStates {
     pub(in crate::run) end: f64,
     /// By construct: the index of the site, its cause, the number of waits, and their time.
     pub(in crate::run) waits: Vec<(usize, Cause, u64, f64)>,
+    /// Seconds of useful time on no processor, if the kernel's clock could be read.
+    pub(in crate::run) useful_off: Option<f64>,
+    /// The same of waits at constructs.
+    pub(in crate::run) waiting_off: Option<f64>,
     pub(in crate::run) states: States,
 }
 
@@ -81,7 +85,20 @@ impl ThreadStates {
         // Clocks of two threads are read at different moments: a little below 0 is 0.
         let end = (there - states.starting - row.seconds - states.late_tasks).max(0.0);
         let (thread, starting) = (row.thread, states.starting);
-        Some(ThreadStates { thread, there, useful, starting, end, waits, states })
+        // No state is off the processor for longer than it takes.
+        let useful_off = states.useful_off.map(|off| off.min(useful));
+        let waiting_off = states.waiting_off.map(|off| off.min(inside));
+        Some(ThreadStates {
+            thread,
+            there,
+            useful,
+            starting,
+            end,
+            waits,
+            useful_off,
+            waiting_off,
+            states,
+        })
     }
 
     /// Seconds without useful work, outside of MPI.
@@ -175,6 +192,15 @@ impl Losses {
     }
 }
 
+/// The waits of all threads of a region for one reason.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::run) struct WaitSum {
+    pub(in crate::run) reason: Reason,
+    /// The number of waits; not known of those at the start and the end of the region.
+    pub(in crate::run) count: Option<u64>,
+    pub(in crate::run) seconds: f64,
+}
+
 /// The states of a region's threads.
 #[derive(Debug)]
 pub(in crate::run) struct RegionStates {
@@ -183,6 +209,42 @@ pub(in crate::run) struct RegionStates {
 }
 
 impl RegionStates {
+    /// Seconds of useful time of all threads, and those of them on no processor, if the kernel's clock
+    /// could be read.
+    pub(in crate::run) fn useful_time(&self) -> (f64, Option<f64>) {
+        let useful = self.threads.iter().map(|thread| thread.useful).sum();
+        (useful, self.threads.iter().map(|thread| thread.useful_off).sum())
+    }
+
+    /// Seconds of waits at constructs on no processor, of all threads.
+    pub(in crate::run) fn waiting_off(&self) -> Option<f64> {
+        self.threads.iter().map(|thread| thread.waiting_off).sum()
+    }
+
+    /// The part of the useful time that the threads were on a processor.
+    pub(in crate::run) fn processor_share(&self) -> Option<f64> {
+        let (useful, off) = self.useful_time();
+        share_on(useful, off?)
+    }
+
+    /// The waits of all threads by reason, the longest first.
+    pub(in crate::run) fn waits(&self) -> Vec<WaitSum> {
+        let mut sums: BTreeMap<Reason, WaitSum> = BTreeMap::new();
+        for thread in &self.threads {
+            let counts =
+                [None, None].into_iter().chain(thread.waits.iter().map(|wait| Some(wait.2)));
+            for ((reason, seconds), count) in thread.by_reason().zip(counts) {
+                let sum =
+                    sums.entry(reason).or_insert(WaitSum { reason, count: None, seconds: 0.0 });
+                sum.seconds += seconds;
+                sum.count = count.map(|count| count + sum.count.unwrap_or(0));
+            }
+        }
+        let mut sums: Vec<WaitSum> = sums.into_values().filter(|sum| sum.seconds > 0.0).collect();
+        sums.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
+        sums
+    }
+
     /// `None` if waits were not timed.
     pub(super) fn of(region: &Region, sites: &[SiteReport]) -> Option<RegionStates> {
         let mut rows: Vec<&Row> = region.rows.iter().collect();
@@ -192,4 +254,9 @@ impl RegionStates {
         let threads = threads.filter(|threads| !threads.is_empty())?;
         Some(RegionStates { losses: Losses::of(&threads), threads })
     }
+}
+
+/// The part of `seconds` without `off`.
+pub(super) fn share_on(seconds: f64, off: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| (1.0 - off / seconds).clamp(0.0, 1.0))
 }

@@ -3,7 +3,7 @@
 use pacman_core::export::grid::{Column, Grid};
 use pacman_regions::Cause;
 
-use super::amount::share;
+use super::amount::{absent, share};
 use crate::run::report::{
     Efficiency, EfficiencyTree, Factor, FactorLoss, ProcessReport, Reason, RegionReport, SiteReport,
 };
@@ -44,6 +44,11 @@ fn program(process: &ProcessReport, tree: &EfficiencyTree) -> String {
         if at == 0 && blames && value < 1.0 - WORTH {
             lines.push(format!("    {}", help(factor, worst.map(|(reason, _)| reason))));
         }
+    }
+    if let Some(share_on) = process.useful_processor_share() {
+        let lost =
+            "of useful time; the rest: others had the processor, or calls of the system blocked";
+        lines.push(format!("  {:<14}{:>7}  {lost}", "on a processor", share(share_on)));
     }
     lines.iter().map(|line| format!("{}\n", clean(line))).collect()
 }
@@ -116,6 +121,15 @@ pub(in crate::run) fn reason_at(reason: Reason, sites: &[SiteReport]) -> String 
     }
 }
 
+/// A reason in the line of a region.
+pub(super) fn in_region(reason: Reason, sites: &[SiteReport]) -> String {
+    match reason {
+        Reason::Start => "for its start".into(),
+        Reason::End => "at its end".into(),
+        site => clean(&reason_at(site, sites)),
+    }
+}
+
 fn words(cause: Cause) -> &'static str {
     match cause {
         Cause::Barrier => "at a barrier",
@@ -140,6 +154,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Option<Grid> {
         Column::right("useful", "%"),
         Column::right("load", "balance %"),
         Column::right("scheduling", "%"),
+        Column::right("useful on", "processor %"),
         Column::right("worst wait", "%"),
         Column::left("threads wait"),
         Column::left("region"),
@@ -153,15 +168,9 @@ fn regions(process: &ProcessReport, shown: usize) -> Option<Grid> {
             percent(efficiency.parallel),
             percent(efficiency.load_balance),
             percent(efficiency.scheduling),
-            worst.map_or_else(|| "-".into(), |(_, part)| percent(part)),
-            worst.map_or_else(
-                || "-".into(),
-                |(reason, _)| match reason {
-                    Reason::Start => "for its start".into(),
-                    Reason::End => "at its end".into(),
-                    site => clean(&reason_at(site, &process.sites)),
-                },
-            ),
+            region.states.as_ref()?.processor_share().map_or_else(absent, percent),
+            worst.map_or_else(absent, |(_, part)| percent(part)),
+            worst.map_or_else(absent, |(reason, _)| in_region(reason, &process.sites)),
             clean(&region.name.short()),
         ])
     };

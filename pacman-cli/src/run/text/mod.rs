@@ -9,6 +9,7 @@ mod overview;
 mod phases;
 mod sampling;
 mod slots;
+mod waits;
 
 use super::report::{Figures, ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
@@ -57,6 +58,9 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
             text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
         }
         text.push_str(&efficiency::section(process, shown));
+        if let Some(table) = waits::table(process, shown, is_short) {
+            text.push_str(&format!("\n{table}"));
+        }
         text.push_str(&slots::section(process, shown));
         for table in [
             counts(process, shown),

@@ -2,7 +2,7 @@
 
 use pacman_core::export::grid::{Column, Grid};
 
-use super::amount::{absent, metric, quantity, seconds};
+use super::amount::{absent, metric, percent, quantity, seconds};
 use crate::run::report::{Figures, PhaseReport, ProcessReport};
 use crate::stat::{clean, grouped};
 
@@ -29,6 +29,11 @@ fn phases(process: &ProcessReport, shown: &[PhaseReport]) -> Grid {
         Column::right("threads", ""),
         Column::right("imbalance", ""),
     ];
+    let has_states = shown.iter().any(|phase| phase.useful_and_waiting().is_some());
+    if has_states {
+        heading.push(Column::right("waiting", "%"));
+        heading.push(Column::right("useful on", "processor %"));
+    }
     heading.extend(counted(process));
     heading.extend(process.columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));
     heading.extend([Column::left("kind"), Column::left("phase")]);
@@ -40,6 +45,11 @@ fn phases(process: &ProcessReport, shown: &[PhaseReport]) -> Grid {
             phase.threads.len().to_string(),
             phase.imbalance().map_or_else(absent, |value| format!("{value:.2}")),
         ];
+        if has_states {
+            let parts = phase.useful_and_waiting().filter(|parts| parts.0 + parts.1 > 0.0);
+            cells.push(percent(parts.map(|(useful, waiting)| waiting / (useful + waiting))));
+            cells.push(percent(phase.processor_share()));
+        }
         cells.extend(counts(process, &phase.figures));
         let metrics = phase.figures.metrics.iter();
         cells.extend(metrics.map(|value| value.map_or_else(absent, metric)));

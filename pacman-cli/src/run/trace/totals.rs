@@ -89,6 +89,11 @@ fn about(process: &ProcessReport, region: &RegionReport, thread: &Thread) -> Map
         ("file".to_owned(), json!(region.name.file)),
         ("line".to_owned(), json!(region.name.line)),
     ]);
+    let states = region.states.iter().flat_map(|states| &states.threads);
+    if let Some(own) = states.clone().find(|states| states.thread == row.thread) {
+        about.insert("useful_off_s".to_owned(), json!(own.useful_off));
+        about.insert("waiting_off_s".to_owned(), json!(own.waiting_off));
+    }
     about.extend(counts(process, thread));
     about
 }

@@ -3,7 +3,8 @@
 //! The facts come from files and are never guessed from an `errno`: the paranoid level, seccomp and
 //! a security module all answer `EACCES`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use crate::platform::cpuid;
@@ -19,6 +20,13 @@ pub const TRUST_DRIVER: &str = "PACMAN_TRUST_DRIVER";
 /// Whether the environment accepts such counts.
 fn accepts_doubt() -> bool {
     std::env::var_os(TRUST_DRIVER).is_some_and(|value| value == "1")
+}
+
+/// The first line with flags. The file has a record for each context, which the kernel writes as far as
+/// it is read.
+fn flags(cpuinfo: &Path) -> Option<String> {
+    let lines = BufReader::new(File::open(cpuinfo).ok()?).lines();
+    lines.map_while(Result::ok).find(|line| line.starts_with("flags"))
 }
 
 /// The facts that decide the answer of `perf_event_open(2)`.
@@ -114,9 +122,7 @@ impl PerfPermissions {
             rdpmc: text("sys/bus/event_source/devices/cpu/rdpmc").trim().parse().ok(),
             watchdog: text("proc/sys/kernel/nmi_watchdog").trim() == "1",
             smt: text("sys/devices/system/cpu/smt/active").trim() == "1",
-            virtual_machine: text("proc/cpuinfo")
-                .lines()
-                .find(|line| line.starts_with("flags"))
+            virtual_machine: flags(&root.join("proc/cpuinfo"))
                 .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor")),
             descriptors,
             container: container(root),

@@ -5,6 +5,7 @@
 
 mod energy;
 mod energy_sum;
+mod phase_sum;
 mod phases;
 mod records;
 mod region;
@@ -89,7 +90,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
         primary_stats.push(sum);
     }
     let waits = waits(owned, owner, (&sorted, process), &mut regions, scale);
-    let phases = phases(owned, owner, &sorted, scale);
+    let phases = phases(owned, owner, (&sorted, waits.is_some()), scale);
     let mut notes = std::mem::take(&mut sorted.notes);
     let refused = get(offset_of!(cells::Process, refused));
     if refused > 0 {

@@ -12,16 +12,18 @@ use crate::{Phase, PhaseKind, PhaseThread};
 pub(super) fn phases(
     owned: &BTreeMap<u64, Owned<'_>>,
     owner: u64,
-    sorted: &Sorted<'_>,
+    (sorted, has_waits): (&Sorted<'_>, bool),
     scale: f64,
 ) -> Vec<Phase> {
     let mut phases: BTreeMap<u32, Phase> = BTreeMap::new();
-    for (&(number, thread), (begun, sum)) in &sorted.phases {
+    for (&(number, thread), sum) in &sorted.phases {
         let Some((kind, name)) = facts(owned, owner, number) else { continue };
         let phase = phases.entry(number).or_insert_with(|| Phase { name, kind, threads: vec![] });
-        let row = row(sorted, thread, sum, scale);
+        let row = row(sorted, thread, &sum.ended, scale);
         // The process may have ended between the stores of a begin and those of an end.
-        phase.threads.push(PhaseThread { begun: (*begun).max(row.executions), row });
+        let begun = sum.begun.max(row.executions);
+        let states = has_waits.then(|| sum.states(scale));
+        phase.threads.push(PhaseThread { begun, row, states });
     }
     phases.into_values().collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use super::energy_sum::EnergySum;
+use super::phase_sum::PhaseSum;
 use super::records::word;
 use super::set_sum::{self, SetSum};
 use super::sums::{PrimarySum, RowSum};
@@ -40,8 +41,8 @@ pub(super) struct Sorted<'w> {
     /// By region, thread and site: the number of waits and their ticks.
     pub(super) waits: BTreeMap<(u32, u32, u32), (u64, u64)>,
     pub(super) primary_stats: BTreeMap<u32, PrimarySum>,
-    /// By phase and thread: the executions that began, and those that ended.
-    pub(super) phases: BTreeMap<(u32, u32), (u64, RowSum)>,
+    /// By phase and thread.
+    pub(super) phases: BTreeMap<(u32, u32), PhaseSum>,
     pub(super) adaptations: BTreeMap<u32, (u64, &'w [u64])>,
     /// The source, the packages and the nanojoules after which a counter wraps.
     pub(super) energy_source: Option<(String, u32, u64)>,
@@ -144,9 +145,7 @@ impl<'w> Sorted<'w> {
 
     fn phase_row(&mut self, record: &[u64]) -> Option<()> {
         let row = record.get(offset_of!(PhaseRow, row) / 8..)?;
-        let (begun, sum) = self.phases.entry(row_key(row)).or_default();
-        *begun = begun.saturating_add(word(record, offset_of!(PhaseRow, begun)));
-        sum.add(row)
+        self.phases.entry(row_key(row)).or_default().add(record, row)
     }
 
     fn wait_row(&mut self, record: &[u64]) {

@@ -33,8 +33,11 @@ pub(super) fn waits(
                 sorted.waits.range((*number, row.thread, 0)..=(*number, row.thread, u32::MAX));
             let mut states =
                 States { counts: vec![None; sorted.events.len()], ..States::default() };
+            let mut has_lost_clock = false;
             for (&(_, _, site), &(count, ticks)) in own {
                 let seconds = ticks as f64 * scale;
+                // The clocks of the two are read one after the other: a little below 0 is 0.
+                let off = || (seconds - count as f64 * 1e-9 * factor).max(0.0);
                 match site {
                     state::STARTING => states.starting = seconds,
                     state::LATE_TASKS => states.late_tasks = seconds,
@@ -45,6 +48,14 @@ pub(super) fn waits(
                         let events = sorted.only_set().into_iter().flatten();
                         events.for_each(|&event| states.counts[event] = Some(0));
                     }
+                    state::USEFUL_TIME => {
+                        (states.useful_off, states.waiting_off) = (Some(off()), Some(0.0));
+                    }
+                    // After `USEFUL_TIME`, which every part has.
+                    state::WAITING_TIME => {
+                        states.waiting_off = states.useful_off.map(|_| off());
+                    }
+                    state::CLOCK_LOST => has_lost_clock = count > 0,
                     // After `COUNTED`. Without it the sums lack waits.
                     state::COUNTS..state::SITES => {
                         let events = sorted.only_set().unwrap_or_default();
@@ -59,6 +70,9 @@ pub(super) fn waits(
                     }
                     _ => {}
                 }
+            }
+            if has_lost_clock {
+                (states.useful_off, states.waiting_off) = (None, None);
             }
             row.states = Some(states);
         }

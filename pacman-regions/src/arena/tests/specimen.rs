@@ -1,9 +1,10 @@
 //! A recording that has everything.
 
 use crate::{
-    Adaptation, Cause, Ending, Event, OutsideWaits, Overhead, Phase, PhaseKind, PhaseThread,
-    Process as Ran, ProcessEnergy, Rank, Recording, Region, RegionEnergy, Row as Part, Runtime,
-    RuntimeFamily, Scheduling, Site, States, Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
+    Adaptation, Cause, Ending, Event, OutsideWaits, Overhead, Phase, PhaseKind, PhaseStates,
+    PhaseThread, Process as Ran, ProcessEnergy, Rank, Recording, Region, RegionEnergy, Row as Part,
+    Runtime, RuntimeFamily, Scheduling, Site, States, Team, Timeline, TimelineRow, Wait, WaitSite,
+    Waits,
 };
 
 /// A recording that an image can hold without loss.
@@ -22,6 +23,8 @@ pub(super) fn recording() -> Recording {
             late_tasks: 0.0625,
             dropped: 1,
             unseen_tasks: 2,
+            useful_off: Some(0.015625),
+            waiting_off: Some(0.0078125),
             waits: vec![Wait { site: 0, count: 3, seconds: 0.125 }],
             counted: 5,
             counts: vec![Some(234), None],
@@ -52,7 +55,10 @@ pub(super) fn recording() -> Recording {
         energy: Some(RegionEnergy { joules: 12.5, seconds: 0.5, executions: 4, unread: 1 }),
         label: Some("axpy".into()),
     };
-    let marked = PhaseThread { begun: 9, row: Part { states: None, ..row(1) } };
+    let states =
+        PhaseStates { waiting: 0.125, useful_off: Some(0.03125), waiting_off: Some(0.0625) };
+    let marked =
+        PhaseThread { begun: 9, row: Part { states: None, ..row(1) }, states: Some(states) };
     let kind = PhaseKind::KokkosFor;
     let events = [("CYCLES", None), ("ZEBRA", Some("no event"))]
         .map(|(name, why)| Event { name: name.into(), uncounted: why.map(str::to_owned) });

@@ -1,0 +1,83 @@
+//! `run --waits`: the waits of phases, and their time on no processor.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+
+use super::scratch::Scratch;
+use super::{alone, pacman_pmu, text};
+
+const SOURCE: &str = include_str!("phases.c");
+const STATES: [&str; 3] = ["waiting_s", "useful_off_s", "waiting_off_s"];
+
+/// A phase's name and a thread: seconds by state.
+type Times = BTreeMap<(String, u64), [f64; 3]>;
+
+fn seconds(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("no seconds: {value}"))
+}
+
+fn seen(process: &Value) -> Times {
+    let mut seen = Times::new();
+    for phase in process["phases"].as_array().expect("a list") {
+        let name = phase["name"].as_str().expect("a name");
+        let (mut useful, mut off) = (0.0, 0.0);
+        for thread in phase["threads"].as_array().expect("a list") {
+            let states = &thread["states"];
+            let number = thread["thread"].as_u64().expect("a number");
+            seen.insert((name.to_owned(), number), STATES.map(|state| seconds(&states[state])));
+            let whole = seconds(&states["useful_s"]) + seconds(&states["waiting_s"]);
+            assert!((whole - seconds(&thread["time_s"])).abs() < 1e-9, "{thread:#}");
+            useful += seconds(&states["useful_s"]);
+            off += seconds(&states["useful_off_s"]);
+        }
+        let share = seconds(&phase["useful_processor_share"]);
+        assert!((share - (1.0 - off / useful)).abs() < 1e-9, "{phase:#}");
+    }
+    seen
+}
+
+#[test]
+fn phases_have_the_waits_that_the_program_measured_itself() {
+    let _alone = alone();
+    for compiler in ["gcc", "clang"] {
+        let scratch = Scratch::new();
+        let flags = ["-g", "-O1", "-fopenmp"];
+        let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
+        let path = scratch.path("report.json");
+        // Other work on the machine may come between the two clocks: each figure must be right once.
+        let mut wrong = None::<BTreeMap<_, _>>;
+        for _ in 0..6 {
+            let mut command = pacman_pmu(&["run", "--waits", "-o"]);
+            command.env("OMP_WAIT_POLICY", "passive").arg(&path).arg("--").arg(&program);
+            let answer = command.output().expect("it runs");
+            assert!(answer.status.success(), "{}", text(&answer.stderr));
+            let report = fs::read_to_string(&path).expect("a report");
+            let report: Value = serde_json::from_str(&report).expect("JSON");
+            let seen = seen(&report["processes"][0]);
+            let mut now = BTreeMap::new();
+            for line in text(&answer.stdout).lines() {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let key = (words[0].to_owned(), words[1].parse().expect("a thread"));
+                for (state, word) in words[2..].iter().enumerate() {
+                    let (known, seen) = (word.parse::<f64>().expect("seconds"), seen[&key][state]);
+                    if (seen - known).abs() > 0.02 * known + 2e-3 {
+                        let what = format!("{seen} s of {known} s");
+                        now.insert((key.clone(), STATES[state]), what);
+                    }
+                }
+            }
+            assert_eq!(seen.len(), 4, "two phases around regions, two threads inside: {seen:?}");
+            let still = |before: BTreeMap<_, _>| {
+                before.into_iter().filter(|(key, _)| now.contains_key(key)).collect()
+            };
+            let left: BTreeMap<_, _> = wrong.take().map_or_else(|| now.clone(), still);
+            wrong = (!left.is_empty()).then_some(left);
+            if wrong.is_none() {
+                break;
+            }
+        }
+        assert!(wrong.is_none(), "{compiler}: {wrong:#?}");
+    }
+}

@@ -1,0 +1,29 @@
+//! The words of a table in one text.
+//!
+//! A row has places in that text and no addresses, because a loader would have to relocate each one in
+//! every process.
+
+use std::collections::HashMap;
+
+#[derive(Default)]
+pub(crate) struct Text {
+    text: String,
+    known: HashMap<String, usize>,
+}
+
+impl Text {
+    /// The first byte of a word and its length, as a Rust tuple.
+    pub(crate) fn place(&mut self, word: &str) -> String {
+        let Text { text, known } = self;
+        let at = *known.entry(word.to_owned()).or_insert_with(|| {
+            text.push_str(word);
+            text.len() - word.len()
+        });
+        format!("({at}, {})", word.len())
+    }
+
+    /// The static of the text.
+    pub(crate) fn to_rust(&self) -> String {
+        format!("pub(crate) static TEXT: &str = {:?};\n", self.text)
+    }
+}

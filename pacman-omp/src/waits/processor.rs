@@ -1,0 +1,316 @@
+//! The processor time of one thread, by state, from the kernel's clock of the thread.
+//!
+//! A reading of that clock is a system call. So a wait or a stretch of useful time is read only if
+//! [`LEAST`] ticks have passed since the latest reading; a shorter one counts with the state after it.
+
+use std::arch::asm;
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+
+use pacman_regions::arena::state;
+
+/// The least ticks between two readings within a part: 10 to 16 µs of a TSC of 2 to 3.3 GHz. A reading
+/// takes some 0.2 µs.
+const LEAST: u64 = 1 << 15;
+
+/// The state of a thread that ends at a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Useful,
+    Waiting,
+}
+
+/// A reading of the thread's processor clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockReading {
+    /// The time of the reading; [`OFF`] without one.
+    ticks: u64,
+    nanoseconds: u64,
+}
+
+/// No time is as late, so that nothing is due.
+const OFF: u64 = u64::MAX;
+const NONE: ClockReading = ClockReading { ticks: OFF, nanoseconds: 0 };
+
+/// Time between readings, and the time on a processor in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    ticks: u64,
+    nanoseconds: u64,
+}
+
+impl ClockReading {
+    /// The time since `before`; `None` without both readings, or if they are of two clocks: that of a
+    /// forked child begins at 0.
+    fn since(self, before: ClockReading) -> Option<Spent> {
+        let are_both = self.ticks != OFF && before.ticks != OFF;
+        let nanoseconds = self.nanoseconds.checked_sub(before.nanoseconds)?;
+        let ticks = self.ticks.saturating_sub(before.ticks);
+        are_both.then_some(Spent { ticks, nanoseconds })
+    }
+}
+
+impl Spent {
+    fn and(self, other: Spent) -> Spent {
+        let Spent { ticks, nanoseconds } = self;
+        Spent { ticks: ticks + other.ticks, nanoseconds: nanoseconds + other.nanoseconds }
+    }
+}
+
+/// The state of the clock when a phase begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PhaseClock {
+    begun: ClockReading,
+    waiting: Spent,
+    failures: u64,
+}
+
+/// The processor time of the present part. Only the thread itself uses it.
+#[derive(Debug)]
+pub(super) struct ProcessorTime {
+    latest: Cell<ClockReading>,
+    useful: Cell<Spent>,
+    waiting: Cell<Spent>,
+    /// The sum of the waits of all parts, for phases.
+    all_waiting: Cell<Spent>,
+    /// The number of failed readings.
+    failures: Cell<u64>,
+    /// The open phases. With one the clock is also read outside of parts.
+    phases: Cell<u32>,
+    /// A reading of the part failed.
+    is_lost: Cell<bool>,
+    /// The ticks that readings took since the end of the latest part.
+    cost: Cell<u64>,
+}
+
+impl Default for ProcessorTime {
+    fn default() -> ProcessorTime {
+        ProcessorTime {
+            latest: Cell::new(NONE),
+            useful: Cell::default(),
+            waiting: Cell::default(),
+            all_waiting: Cell::default(),
+            failures: Cell::new(0),
+            phases: Cell::new(0),
+            is_lost: Cell::new(false),
+            cost: Cell::new(0),
+        }
+    }
+}
+
+impl ProcessorTime {
+    /// A state ends at `now`. Answers whether the clock was read.
+    #[inline(always)]
+    pub(super) fn ends(&self, ended: Ended, now: impl Fn() -> u64, at: u64) -> bool {
+        let is_due = at.saturating_sub(self.latest.get().ticks) >= LEAST;
+        if is_due {
+            self.read(ended, now, at);
+        }
+        is_due
+    }
+
+    /// The same, however short the state was.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read(&self, ended: Ended, now: impl Fn() -> u64, at: u64) {
+        let before = self.latest.get();
+        let nanoseconds = thread_clock();
+        self.cost.set(self.cost.get() + now().saturating_sub(at));
+        let latest = nanoseconds.map(|nanoseconds| ClockReading { ticks: at, nanoseconds });
+        if latest.is_none() {
+            self.lose();
+        }
+        self.latest.set(latest.unwrap_or(NONE));
+        if before.ticks != OFF {
+            self.add(ended, before);
+        }
+    }
+
+    /// Adds the time since `before`, which was of the state `ended`.
+    fn add(&self, ended: Ended, before: ClockReading) {
+        let Some(spent) = self.latest.get().since(before) else { return self.lose() };
+        match ended {
+            Ended::Useful => self.useful.set(self.useful.get().and(spent)),
+            Ended::Waiting => {
+                self.waiting.set(self.waiting.get().and(spent));
+                self.all_waiting.set(self.all_waiting.get().and(spent));
+            }
+        }
+    }
+
+    fn lose(&self) {
+        self.is_lost.set(true);
+        self.failures.set(self.failures.get() + 1);
+    }
+
+    pub(super) fn has_phases(&self) -> bool {
+        self.phases.get() > 0
+    }
+
+    /// A phase begins right after a reading.
+    pub(super) fn begin_phase(&self) -> PhaseClock {
+        self.phases.set(self.phases.get() + 1);
+        let (begun, waiting) = (self.latest.get(), self.all_waiting.get());
+        PhaseClock { begun, waiting, failures: self.failures.get() }
+    }
+
+    /// A phase ends right after a reading. Answers the processor time of the whole phase and of its
+    /// waits, in ticks and nanoseconds, if all readings succeeded.
+    pub(super) fn end_phase(&self, begun: PhaseClock, is_part: bool) -> Option<[(u64, u64); 2]> {
+        self.phases.set(self.phases.get().saturating_sub(1));
+        let whole = self.latest.get().since(begun.begun);
+        if !is_part {
+            self.begin(false);
+        }
+        let Spent { ticks, nanoseconds } = self.all_waiting.get();
+        let waits = (ticks - begun.waiting.ticks, nanoseconds - begun.waiting.nanoseconds);
+        let whole = whole.filter(|_| self.failures.get() == begun.failures)?;
+        Some([(whole.ticks, whole.nanoseconds), waits])
+    }
+
+    /// The latest reading. Another part begins with it.
+    pub(super) fn latest(&self) -> ClockReading {
+        self.latest.get()
+    }
+
+    /// Another part begins, or work without a part. It has a first reading if `is_part`.
+    pub(super) fn begin(&self, is_part: bool) {
+        if !is_part && self.phases.get() == 0 {
+            self.latest.set(NONE);
+        }
+        self.is_lost.set(is_part && self.latest.get().ticks == OFF);
+    }
+
+    /// A part goes on after one inside of it, which began at `begun`, is useful time of this one, and
+    /// had its clock or lost it.
+    pub(super) fn go_on(&self, begun: ClockReading, was_lost: bool) {
+        self.is_lost.set(was_lost);
+        if !was_lost {
+            self.add(Ended::Useful, begun);
+        }
+    }
+
+    /// Takes the sums of the part: calls `add` with the number of each in [`state`], nanoseconds on a
+    /// processor, and ticks. Answers whether a reading failed.
+    #[inline]
+    pub(super) fn take(&self, mut add: impl FnMut(u32, u64, u64)) -> bool {
+        for (number, sum) in
+            [(state::USEFUL_TIME, &self.useful), (state::WAITING_TIME, &self.waiting)]
+        {
+            let Spent { ticks, nanoseconds } = sum.take();
+            if ticks > 0 {
+                add(number, nanoseconds, ticks);
+            }
+        }
+        let is_lost = self.is_lost.replace(false);
+        if is_lost {
+            add(state::CLOCK_LOST, 1, 0);
+        }
+        is_lost
+    }
+
+    /// Takes the ticks that readings took since the call before.
+    pub(super) fn take_cost(&self) -> u64 {
+        self.cost.take()
+    }
+
+    /// In the child of a fork: the clock and the sums are the parent's.
+    pub(super) fn forget(&self) {
+        self.latest.set(NONE);
+        self.useful.take();
+        self.waiting.take();
+        self.lose();
+    }
+}
+
+/// The nanoseconds that the calling thread was on a processor.
+///
+/// Not the C library's function, which sets `errno` if a filter of system calls refuses it.
+fn thread_clock() -> Option<u64> {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    let mut result = libc::SYS_clock_gettime;
+    // SAFETY: the kernel writes the time to `time`, and changes rax, rcx and r11 only.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") result,
+            in("rdi") libc::CLOCK_THREAD_CPUTIME_ID,
+            in("rsi") time.as_mut_ptr(),
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack)
+        );
+    }
+    if result != 0 {
+        return None;
+    }
+    // SAFETY: the kernel has written it.
+    let time = unsafe { time.assume_init() };
+    u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(time.tv_nsec as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sums of a part: by number, nanoseconds and ticks.
+    fn taken(time: &ProcessorTime) -> Vec<(u32, u64, u64)> {
+        let mut all = Vec::new();
+        time.take(|number, nanoseconds, ticks| all.push((number, nanoseconds, ticks)));
+        all
+    }
+
+    #[test]
+    fn time_belongs_to_the_state_that_ends() {
+        let time = ProcessorTime::default();
+        let clock = || 0;
+        assert!(!time.ends(Ended::Useful, clock, 5 * LEAST), "nothing is due outside of parts");
+        time.read(Ended::Useful, clock, 5 * LEAST);
+        time.begin(true);
+        assert!(!time.ends(Ended::Useful, clock, 6 * LEAST - 1), "too short");
+        assert!(time.ends(Ended::Waiting, clock, 6 * LEAST));
+        assert!(time.ends(Ended::Useful, clock, 9 * LEAST));
+        time.read(Ended::Useful, clock, 9 * LEAST + 3);
+        let sums = taken(&time);
+        let ticks: Vec<(u32, u64)> = sums.iter().map(|sum| (sum.0, sum.2)).collect();
+        assert_eq!(ticks, [(state::USEFUL_TIME, 3 * LEAST + 3), (state::WAITING_TIME, LEAST)]);
+        assert!(taken(&time).is_empty(), "taken once");
+    }
+
+    #[test]
+    fn the_clock_is_that_of_the_thread() {
+        let begun = thread_clock().expect("Linux has it");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let slept = thread_clock().expect("Linux has it") - begun;
+        assert!(slept < 10_000_000, "{slept} ns on a processor while it slept for 20 ms");
+        let begun = std::time::Instant::now();
+        let from = thread_clock().expect("Linux has it");
+        while thread_clock().expect("Linux has it") < from + 2_000_000 {}
+        assert!(begun.elapsed().as_micros() >= 1_900, "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn a_part_inside_is_useful_time_of_the_one_around_and_loses_with_it() {
+        let time = ProcessorTime::default();
+        let clock = || 0;
+        time.read(Ended::Useful, clock, 0);
+        time.begin(true);
+        time.read(Ended::Useful, clock, 100);
+        let entered = time.latest();
+        assert_eq!(taken(&time)[0].2, 100);
+        time.begin(true);
+        time.read(Ended::Waiting, clock, 170);
+        time.read(Ended::Useful, clock, 200);
+        assert_eq!(taken(&time).iter().map(|sum| sum.2).sum::<u64>(), 100);
+        time.go_on(entered, false);
+        time.read(Ended::Useful, clock, 240);
+        let sums = taken(&time);
+        assert_eq!((sums.len(), sums[0].0, sums[0].2), (1, state::USEFUL_TIME, 140));
+        time.forget();
+        let mut has_lost = time.take(|number, count, _| assert_eq!((number, count), (7, 1)));
+        assert!(has_lost);
+        time.go_on(entered, has_lost);
+        has_lost = time.take(|_, _, _| ());
+        assert!(has_lost, "the one around has lost its clock as well");
+    }
+}
