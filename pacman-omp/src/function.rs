@@ -330,6 +330,11 @@ impl Function {
         name.strip_suffix("_c").unwrap_or(name)
     }
 
+    /// The function of that name, if it is in the table.
+    pub(crate) fn named(name: &CStr) -> Option<Function> {
+        ALL.iter().find(|(_, known, _)| *known == name).map(|known| known.0)
+    }
+
     /// Whether a module that imports `name` can tell its threads apart.
     pub(crate) fn tells_threads_apart(name: &CStr) -> bool {
         let numbers = |kind: CallKind| {

@@ -36,6 +36,7 @@
 
 mod adapt;
 mod arena;
+mod code;
 mod counting;
 mod energy;
 mod entry;

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use pacman_core::fork::Lock;
 
+use crate::code::{Callee, Code, Tables};
+
 /// The facts of a loaded file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
@@ -65,6 +67,20 @@ impl Module {
         with(address, &mut |loaded| imports = unsafe { loaded.imports(&is_one) }.unwrap_or(true));
         imports
     }
+}
+
+/// Calls `act` with the code of the module that has `address`; `None` if no module has it as code. The
+/// loader keeps its list locked meanwhile, so that the module stays loaded.
+pub(crate) fn with_code<R>(address: u64, act: impl FnOnce(&Code<'_>) -> R) -> Option<R> {
+    let (mut act, mut answer) = (Some(act), None);
+    with(address, &mut |loaded| {
+        // SAFETY: the module stays loaded while the loader goes through its list.
+        let code = unsafe { loaded.code(address) };
+        if let (Some(code), Some(act)) = (code, act.take()) {
+            answer = Some(act(&code));
+        }
+    });
+    answer
 }
 
 /// The build ID of the file that has `address`, in hexadecimal digits; `None` if it has none.
@@ -193,6 +209,15 @@ impl Loaded<'_> {
     /// # Safety
     /// The file must be loaded.
     unsafe fn imports(&self, is_one: &impl Fn(&CStr) -> bool) -> Option<bool> {
+        // SAFETY: the caller says so.
+        Some(unsafe { self.relocations() }?.any(|(_, name)| is_one(name)))
+    }
+
+    /// The relocations that name a symbol: the address of the word that the loader sets, and the name.
+    ///
+    /// # Safety
+    /// The file must be loaded for as long as the answer is used.
+    unsafe fn relocations(&self) -> Option<impl Iterator<Item = (u64, &CStr)>> {
         let bias = self.info.dlpi_addr;
         let dynamic = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
         let mut entry = (bias + dynamic.p_vaddr) as *const [u64; 2];
@@ -222,18 +247,54 @@ impl Loaded<'_> {
         let used = tables.into_iter().zip(lengths).flat_map(|(table, length)| {
             let table = table as *const libc::Elf64_Rela;
             // SAFETY: the table has `length` bytes.
-            (0..length as usize / size_of::<libc::Elf64_Rela>())
-                .map(move |at| unsafe { (*table.add(at)).r_info >> 32 })
+            (0..length as usize / size_of::<libc::Elf64_Rela>()).map(move |at| unsafe {
+                let relocation = &*table.add(at);
+                (relocation.r_offset, relocation.r_info >> 32)
+            })
         });
         // Symbol 0 stands for none.
-        let mut named = used.filter(|&number| number != 0).map(|number| {
+        let named = used.filter(|(_, number)| *number != 0).map(move |(offset, number)| {
             // SAFETY: relocations name symbols of the file's table, whose names are C strings.
-            unsafe {
+            let name = unsafe {
                 let symbol = (symbols as *const libc::Elf64_Sym).add(number as usize);
                 CStr::from_ptr((strings + u64::from((*symbol).st_name)) as *const c_char)
-            }
+            };
+            (bias.wrapping_add(offset), name)
         });
-        Some(named.any(is_one))
+        Some(named)
+    }
+
+    /// The code of the segment that has `address`, with the functions that it calls.
+    ///
+    /// # Safety
+    /// The file must be loaded for as long as the answer is used.
+    unsafe fn code(&self, address: u64) -> Option<Code<'_>> {
+        let start = |header: &libc::Elf64_Phdr| self.info.dlpi_addr.wrapping_add(header.p_vaddr);
+        // SAFETY: the loader has mapped the segments, and these are not written to.
+        let segment = |header: &libc::Elf64_Phdr| unsafe {
+            let bytes = header.p_filesz as usize;
+            (start(header), std::slice::from_raw_parts(start(header) as *const u8, bytes))
+        };
+        let is_constant = |header: &&libc::Elf64_Phdr| {
+            header.p_type == libc::PT_LOAD
+                && header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R
+        };
+        let segments: Vec<_> = self.headers.iter().filter(is_constant).collect();
+        let code = segments.iter().find(|header| {
+            header.p_flags & libc::PF_X != 0
+                && (start(header)..start(header) + header.p_filesz).contains(&address)
+        })?;
+        let (start_of_code, bytes) = segment(code);
+        // SAFETY: the caller says so.
+        let named = unsafe { self.relocations() }?;
+        let mut imports: Vec<_> = named.map(|(slot, name)| (slot, Callee::named(name))).collect();
+        imports.sort_unstable_by_key(|(slot, _)| *slot);
+        let header = self.headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME);
+        let handlers = header.map(|header| Tables {
+            segments: segments.iter().map(|header| segment(header)).collect(),
+            header: start(header),
+        });
+        Some(Code { bytes, start: start_of_code, imports, handlers })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The library's observations of the program outside of single regions.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::process::set_once;
 
@@ -8,6 +8,8 @@ use crate::process::set_once;
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// Since the last region, the program set the number of threads.
 static DECIDED: AtomicBool = AtomicBool::new(false);
+/// The return address of the latest such call of either kind; 0 if none is known.
+static LATEST: AtomicU64 = AtomicU64::new(0);
 /// The program asked at any time, so it may keep data for each thread.
 static EVER_ASKED: AtomicBool = AtomicBool::new(false);
 /// See [`keeps_by_thread`].
@@ -15,15 +17,18 @@ static BY_THREAD: AtomicBool = AtomicBool::new(false);
 /// LLVM's leagues start their teams' regions on threads that nothing else marks.
 static TEAMS: AtomicBool = AtomicBool::new(false);
 
-/// Notes that the program asked for the number of threads, outside of regions.
-pub(crate) fn asked() {
+/// Notes that the program asked for the number of threads, outside of regions, by a call that returns
+/// to `at`.
+pub(crate) fn asked(at: u64) {
+    LATEST.store(at, Ordering::Relaxed);
     set_once(&ASKED);
     asked_inside();
 }
 
 /// Notes that the program set the number of threads, outside of regions. It knows the number from
 /// then on.
-pub(crate) fn decided() {
+pub(crate) fn decided(at: u64) {
+    LATEST.store(at, Ordering::Relaxed);
     set_once(&DECIDED);
     asked_inside();
 }
@@ -31,6 +36,11 @@ pub(crate) fn decided() {
 /// Notes that the program asked inside a region.
 pub(crate) fn asked_inside() {
     set_once(&EVER_ASKED);
+}
+
+/// The return address of the latest call that asked or set the number outside of regions.
+pub(crate) fn latest_query() -> u64 {
+    LATEST.load(Ordering::Relaxed)
 }
 
 /// Whether the program asked outside of regions since the last call of this function.

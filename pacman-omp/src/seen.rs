@@ -26,7 +26,12 @@ impl Seen {
     pub(crate) const TASKS: u32 = 64;
     /// The body called a function of MPI that is timed.
     pub(crate) const MPI: u32 = 128;
-    pub(crate) const ALL: u32 = 255;
+    /// The body asked for numbers, and its machine code is proved to divide a static loop by them.
+    pub(crate) const STATIC_LOOP: u32 = 256;
+    pub(crate) const ALL: u32 = 511;
+
+    /// Questions that are not proved to divide loops.
+    pub(crate) const QUESTIONS: u32 = Seen::THREAD_NUMBER | Seen::BOTH_NUMBERS | Seen::QUERY;
 
     pub(crate) fn add(&self, bits: u32) {
         if self.get() & bits != bits {

@@ -279,6 +279,9 @@ pub struct Guarded {
     pub why: String,
     /// The executions that it decided.
     pub executions: u64,
+    /// The program's first call that made it act, if the guard is about calls.
+    #[serde(default)]
+    pub at: Option<Site>,
 }
 
 /// The worksharing loops of one barrier interval of a region.

@@ -36,6 +36,17 @@ pub(crate) struct Program {
     nests_in_leagues: bool,
     /// Whether one thread starts all of its regions, which are searched or held.
     pub(crate) has_one_root: bool,
+    /// The guards that its regions meet, if that is known.
+    guarded: Option<Guarded>,
+}
+
+/// What guards do with all regions of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guarded {
+    /// No question for numbers keeps a region that GCC compiled as it is, after its first execution.
+    NotByQuestions,
+    /// A question for numbers keeps each region as it is.
+    ByQuestions,
 }
 
 impl Program {
@@ -52,6 +63,7 @@ impl Program {
             nests: false,
             nests_in_leagues: false,
             has_one_root: false,
+            guarded: None,
         }
     }
 
@@ -94,6 +106,21 @@ impl Program {
     const fn has_one_root(mut self) -> Program {
         self.has_one_root = true;
         self
+    }
+
+    const fn guarded(mut self, guarded: Guarded) -> Program {
+        self.guarded = Some(guarded);
+        self
+    }
+
+    /// What guards do with its regions in this flavour.
+    pub(crate) fn guards(&self, flavour: Flavour) -> Option<Guarded> {
+        self.guarded.filter(|guarded| match flavour {
+            Flavour::Gcc | Flavour::GccOnLibomp => true,
+            Flavour::Clang => *guarded == Guarded::ByQuestions,
+            // Questions do not pass the library.
+            Flavour::ClangByOmpt => false,
+        })
     }
 
     /// Whether a region of it may run inside of another that is recorded.
@@ -221,6 +248,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("small_stacks.c", Always(60)).with(&[("OMP_STACKSIZE", "64K")]),
     Program::new("spawn_other.c", Always(50)),
     Program::new("state_by_thread.c", Always(300)),
+    Program::new("static_schedules.c", Always(270)).guarded(Guarded::NotByQuestions),
     Program::new("synchronisation.c", Always(30)),
     Program::new("target.c", Unsteady)
         .except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)])
@@ -238,5 +266,6 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("tiny_regions.c", Always(20_000)).threads_of(&[1, 2]),
     Program::new("two_phases.c", Always(80)).has_one_root(),
     Program::new("user_reduction.cc", Always(40)),
+    Program::new("uses_of_numbers.c", Always(480)).guarded(Guarded::ByQuestions),
     Program::new("workshare.f90", Always(60)),
 ];

@@ -4,12 +4,14 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 
 use pacman_events::shown::text_of;
-use pacman_regions::{Ending, Guarded, Loop, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow};
+use pacman_regions::{Ending, Loop, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow};
 use serde::{Serialize, Serializer};
 
 use super::energy::RunEnergy;
 use super::json_figures::figures;
-use super::report::{self, Columns, ProcessReport, RegionReport, RegionStates, Report};
+use super::report::{
+    self, Columns, GuardReport, ProcessReport, RegionReport, RegionStates, Report,
+};
 use super::{json_overview, json_phases, json_slots, json_states};
 use crate::document::{self, List, ProvenanceDocument};
 
@@ -201,7 +203,7 @@ struct Adaptation<'a> {
     why: &'a str,
     reduced: u64,
     gained_s: Option<f64>,
-    guards: &'a [Guarded],
+    guards: &'a [GuardReport],
     loops: &'a [Loop],
 }
 
@@ -392,7 +394,7 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         slots: region.slots.as_ref().map(json_slots::slots),
         energy: region.energy.as_ref().map(region_energy),
         threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
-        adaptation: region.adaptation.as_ref().map(adaptation),
+        adaptation: region.adaptation.as_ref().map(|one| adaptation(one, &region.guards)),
     }
 }
 
@@ -423,7 +425,10 @@ fn thread<'a>(
     }
 }
 
-fn adaptation(adaptation: &pacman_regions::Adaptation) -> Adaptation<'_> {
+fn adaptation<'a>(
+    adaptation: &'a pacman_regions::Adaptation,
+    guards: &'a [GuardReport],
+) -> Adaptation<'a> {
     Adaptation {
         state: &adaptation.state,
         threads: adaptation.threads,
@@ -431,7 +436,7 @@ fn adaptation(adaptation: &pacman_regions::Adaptation) -> Adaptation<'_> {
         why: &adaptation.why,
         reduced: adaptation.reduced,
         gained_s: adaptation.gained,
-        guards: &adaptation.guards,
+        guards,
         loops: &adaptation.loops,
     }
 }

@@ -33,7 +33,8 @@ pub(super) const RECORDING: &str = r#"{"process": {"pid": 0, "parent": 1, "comma
            "counts": [1000000, 1000000, null]}],
  "adaptation": {"state": "kept", "threads": 2, "configuration": "2x1", "why": "2 are best & <fast>",
   "reduced": 0, "gained": -0.25, "loops": [],
-  "guards": [{"guard": "query", "why": "the number of threads was asked", "executions": 3}]}}],
+  "guards": [{"guard": "query", "why": "the number of threads was asked", "executions": 3,
+               "at": {"module": "/no/such/solver", "address": 48, "source": null}}]}}],
 "timeline": {"bin": 0.5, "rows": [{"region": 1, "seconds": [0, 0.5, 0.5], "thread_seconds": [0, 1.0, 0.5]}]},
 "notes": ["the clock is steady"]}"#;
 
@@ -82,7 +83,8 @@ fn json_has_every_figure() {
     assert_eq!((&figures["metrics"]["ipc"], &figures["complete"]), (&1.75.into(), &true.into()));
     assert_eq!(figures["rates"]["CYCLES"], 1e6);
     assert_eq!(outer["threads"][1]["core"], Value::Null, "it moved");
-    assert_eq!(outer["adaptation"]["guards"][0]["guard"], "query");
+    let guard = &outer["adaptation"]["guards"][0];
+    assert_eq!((&guard["guard"], &guard["at"]), (&"query".into(), &"solver+0x30".into()));
     let inner = &process["regions"][1];
     assert_eq!(inner["name"], "lab::Grid<int>::inner, line 7");
     assert_eq!((&inner["nested"], &inner["line"]), (&50.into(), &7.into()));
@@ -158,7 +160,7 @@ fn text_has_what_a_person_asks_first() {
         "4.00 s   40.0         100  40.0 ms        2       1.50     50.0  solver+0x20\n",
         "lab::Grid<int>::inner, line 7  a.cpp:7  nested\n",
         ">=1,000",
-        "solver+0x20: kept by guard query in 3 executions: the number of threads was asked\n",
+        "solver+0x20: kept by guard query in 3 executions: the number of threads was asked (solver+0x30)\n",
         "-250 ms",
         "\nLLC_MISSES was not counted: no such counter here\n",
         "\nthe clock is steady\n",

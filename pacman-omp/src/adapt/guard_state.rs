@@ -3,12 +3,15 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use pacman_regions::{Guard, Guarded};
+use pacman_regions::{Guard, Guarded, Site};
 
+use crate::code::Unproved;
 use crate::function::Function;
+use crate::interpose::is_own;
 use crate::isolation::isolated;
 use crate::module::Module;
 use crate::once::once;
+use crate::seen::Seen;
 
 #[derive(Debug, Default)]
 pub(crate) struct Guards {
@@ -16,18 +19,47 @@ pub(crate) struct Guards {
     decided: [AtomicU64; Guard::ALL.len()],
     /// The program asked how many threads there may be, and then ran this region. Never undone.
     pinned: AtomicBool,
+    /// The return addresses of the first question for numbers in the body, and of the first question
+    /// how many threads there may be; 0 if unknown.
+    number_at: AtomicU64,
+    query_at: AtomicU64,
+    /// It is proved that others notice nothing of a thread without iterations.
+    only_shares: AtomicBool,
+    /// Why its questions for numbers are not proved to divide loops, if the machine code of the body was
+    /// examined; see `questions`.
+    pub(super) examined: OnceLock<Option<Unproved>>,
     /// See [`tells_threads_apart`](Guards::tells_threads_apart).
     numbers: OnceLock<bool>,
 }
 
 impl Guards {
-    /// The program asked how many threads there may be right before it ran the region.
-    pub(super) fn pin(&self) {
+    /// The program asked how many threads there may be right before it ran the region. The call returns
+    /// to `at`; 0 if that is unknown.
+    pub(super) fn pin(&self, at: u64) {
         self.pinned.store(true, Ordering::Relaxed);
+        first(&self.query_at, at);
+    }
+
+    /// The body asked what `seen` says. Its latest question returns to `at`; 0 if that is unknown.
+    pub(super) fn asked(&self, seen: u32, at: u64) {
+        if seen & Seen::QUERY == 0 {
+            first(&self.number_at, at);
+        } else if seen & (Seen::THREAD_NUMBER | Seen::BOTH_NUMBERS) == 0 {
+            first(&self.query_at, at);
+        }
     }
 
     pub(super) fn is_pinned(&self) -> bool {
         self.pinned.load(Ordering::Relaxed)
+    }
+
+    /// The machine code of the body is proved to do nothing in threads without iterations, or not.
+    pub(super) fn set_only_shares(&self, proved: bool) {
+        self.only_shares.store(proved, Ordering::Relaxed);
+    }
+
+    pub(super) fn does_only_shares(&self) -> bool {
+        self.only_shares.load(Ordering::Relaxed)
     }
 
     /// Guard number `guard` decided an execution.
@@ -48,12 +80,45 @@ impl Guards {
     pub(super) fn acted(&self) -> Vec<Guarded> {
         let acted = Guard::ALL.iter().filter_map(|guard| {
             let executions = self.decided[*guard as usize].load(Ordering::Relaxed);
-            let guarded =
-                Guarded { guard: guard.to_string(), why: why(*guard).to_owned(), executions };
+            let (guard_name, mut why) = (guard.to_string(), why(*guard).to_owned());
+            if let (Guard::ThreadNumber, Some(Some(unproved))) = (guard, self.examined.get()) {
+                let offset = unproved.at.wrapping_sub(Module::of(unproved.at).bias);
+                why += &format!("; {} ({offset:#x})", unproved.why);
+            }
+            let at = match guard {
+                Guard::Query => &self.query_at,
+                Guard::ThreadNumber => &self.number_at,
+                _ => &NOWHERE,
+            };
+            let at = site(at.load(Ordering::Relaxed));
+            let guarded = Guarded { guard: guard_name, why, executions, at };
             (executions > 0).then_some(guarded)
         });
         acted.collect()
     }
+}
+
+/// The place of guards without one.
+static NOWHERE: AtomicU64 = AtomicU64::new(0);
+
+/// Keeps the first address.
+fn first(place: &AtomicU64, at: u64) {
+    if at != 0 && place.load(Ordering::Relaxed) == 0 {
+        // ATOMICS: of two first questions either may stay.
+        place.store(at, Ordering::Relaxed);
+    }
+}
+
+/// The call that returns to `at`.
+fn site(at: u64) -> Option<Site> {
+    let call = at.checked_sub(1)?;
+    let module = Module::of(call);
+    // Code of this library or outside of any file has no name.
+    (!module.path.as_os_str().is_empty() && !is_own(call)).then(|| Site {
+        address: call.wrapping_sub(module.bias),
+        module: module.path,
+        source: None,
+    })
 }
 
 fn why(guard: Guard) -> &'static str {

@@ -40,7 +40,7 @@ pub(super) fn take(region: &Region, worker: &Worker) -> bool {
         let guards = &region.adapted.guards;
         let (asked, decided) = (program::take_asked(), program::take_decided());
         if asked || (decided && guards.tells_threads_apart(region.body)) {
-            guards.pin();
+            guards.pin(program::latest_query());
         }
     }
     worker.take_pushed()
@@ -63,6 +63,9 @@ pub(super) fn forbid(
     // GCC's static loops ask for both numbers. A later question of the program is the same call, and
     // harmful only beside data that the program keeps by thread.
     let both = saw(Seen::BOTH_NUMBERS);
+    // All questions of the body were proved to divide static loops, and a thread does nothing else. So
+    // the region cannot find data by its threads' numbers, and nobody can count its threads.
+    let only_shares = saw(Seen::STATIC_LOOP) && !saw(Seen::QUESTIONS) && guards.does_only_shares();
     // Before the first execution nothing is known; `choose` then leaves the team as it is.
     let looked = both || saw(Seen::SHARES) || shares_by_itself(entry);
     let nested = worker.depth() > 0 || saw(Seen::NESTED) || entry == Function::GOMP_teams_reg;
@@ -70,7 +73,7 @@ pub(super) fn forbid(
     let acting = bit(Guard::NumThreads, threads != 0 || pushed)
         | bit(Guard::Nested, nested || program::has_teams())
         | bit(Guard::TaskDepend, saw(Seen::TASK_DEPEND))
-        | bit(Guard::Query, guards.is_pinned() || saw(Seen::QUERY))
+        | bit(Guard::Query, guards.is_pinned() && !only_shares || saw(Seen::QUERY))
         | bit(Guard::ThreadNumber, saw(Seen::THREAD_NUMBER))
         | bit(Guard::ThreadNumber, both && (llvm || program::has_asked()))
         | bit(Guard::ThreadLocal, data)
@@ -84,7 +87,7 @@ pub(super) fn forbid(
 }
 
 /// Whether clang made the body: its loops ask the runtime for shares, not for numbers.
-fn is_llvms(entry: Function) -> bool {
+pub(super) fn is_llvms(entry: Function) -> bool {
     matches!(entry, Function::__kmpc_fork_call | Function::__kmpc_fork_call_if)
 }
 

@@ -51,6 +51,12 @@ impl Adapted {
         before
     }
 
+    /// The body asked for numbers, as bits of [`Seen`] say. Its latest question returns to `at`.
+    #[cold]
+    pub(crate) fn asked(&self, seen: u32, at: u64) {
+        self.guards.asked(seen, at);
+    }
+
     /// Whether the region is too short to be decided alone.
     #[inline]
     pub(super) fn is_short(&self) -> bool {

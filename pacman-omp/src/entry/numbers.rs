@@ -6,10 +6,12 @@
 use std::ffi::{c_int, c_void};
 
 use super::Stack;
+use crate::adapt;
 use crate::function::Function;
 use crate::interpose;
 use crate::process;
 use crate::runtime::Question;
+use crate::seen::Seen;
 use crate::worker::Worker;
 
 macro_rules! numbers {
@@ -18,7 +20,7 @@ macro_rules! numbers {
         pub unsafe extern "C" fn $name(stack: Stack) -> c_int {
             // Only adaptation needs to know.
             if process::is_adapted() {
-                asked($which);
+                asked($which, stack.caller());
             }
             match interpose::real_for(stack.caller(), Function::$name) {
                 // SAFETY: the runtime's function of that name.
@@ -36,11 +38,14 @@ numbers! {
     omp_get_num_threads_: -1, 1;
 }
 
-/// Notes a question for the thread's number (1) or the size of the team (-1).
+/// Notes a question for the thread's number (1) or the size of the team (-1) that returns to `caller`.
 #[inline]
-fn asked(which: i16) {
+fn asked(which: i16, caller: u64) {
     // Outside of regions the answer is always the same.
     if let Some(worker) = Worker::known().filter(|worker| worker.depth() > 0) {
-        worker.asked_for_number(which);
+        match adapt::divides_a_loop(caller) {
+            true => worker.saw(Seen::SHARES | Seen::STATIC_LOOP),
+            false => worker.asked_for_number(which, caller),
+        }
     }
 }

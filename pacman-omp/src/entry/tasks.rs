@@ -164,7 +164,7 @@ pub unsafe extern "C-unwind" fn GOMP_task(
     stack: StackOf<4>,
 ) {
     if process::is_observed() {
-        watched::watch(CallKind::Task, || stack.words[0]);
+        watched::watch(CallKind::Task, 0, || stack.words[0]);
     }
     let Some(real) = real_for(stack.caller(), Function::GOMP_task) else { return };
     type Real = unsafe extern "C-unwind" fn(
@@ -215,7 +215,7 @@ macro_rules! taskloops {
             stack: StackOf<5>,
         ) {
             if process::is_observed() {
-                watched::watch(CallKind::SharesAsTasks, || 0);
+                watched::watch(CallKind::SharesAsTasks, 0, || 0);
             }
             let caller = stack.caller();
             let Some(real) = real_for(caller, Function::$name) else { return };

@@ -107,7 +107,8 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
         }
         _ => {
             if process::is_observed() {
-                watch(kind, || 0);
+                // SAFETY: as above.
+                watch(kind, unsafe { *frame }, || 0);
             }
             // SAFETY: as above.
             interpose::real_for(unsafe { *frame }, function)
@@ -116,9 +117,9 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
     real.map_or_else(|| without_runtime(kind), <*mut c_void>::cast_const)
 }
 
-/// Notes a call of that kind. `on_stack` answers the first argument on the stack.
+/// Notes a call of that kind that returns to `caller`. `on_stack` answers the first argument on the stack.
 #[inline]
-pub(super) fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
+pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
     let bits = match kind {
         CallKind::Position | CallKind::AncestorTeamSize => Seen::THREAD_NUMBER,
         CallKind::Query | CallKind::SetsNumThreads => Seen::QUERY,
@@ -139,13 +140,13 @@ pub(super) fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
     }
     match Worker::known() {
         Some(worker) if worker.depth() > 0 => {
-            worker.saw(bits);
+            worker.saw_at(bits, caller);
             if bits == Seen::QUERY {
                 program::asked_inside();
             }
         }
-        _ if kind == CallKind::SetsNumThreads => program::decided(),
-        _ if bits == Seen::QUERY => program::asked(),
+        _ if kind == CallKind::SetsNumThreads => program::decided(caller),
+        _ if bits == Seen::QUERY => program::asked(caller),
         _ => {}
     }
 }

@@ -67,6 +67,8 @@ pub(crate) struct Worker {
     pub(crate) counts_for: Cell<Option<&'static Runtime>>,
     /// The ticks that timing regions has cost.
     pub(crate) spent: Cell<u64>,
+    /// The return address of the latest question that is not proved to divide a loop; 0 if it was taken.
+    asked_at: Cell<u64>,
 }
 
 /// Stands for the counters of a thread without counters.
@@ -112,6 +114,7 @@ impl Worker {
                 countdowns: Countdowns::default(),
                 counts_for: Cell::new(None),
                 spent: Cell::new(0),
+                asked_at: Cell::new(0),
             }))
         });
         tls::set(ptr::from_ref(worker).cast());
@@ -157,9 +160,20 @@ impl Worker {
         self.learn(|nesting| nesting.and_seen(bits));
     }
 
-    /// The innermost body asks for its thread's number (1), or for how many there are (-1).
+    /// As [`saw`](Self::saw), for a call that returns to `caller`.
     #[inline]
-    pub(crate) fn asked_for_number(&self, which: i16) {
+    pub(crate) fn saw_at(&self, bits: u32, caller: u64) {
+        self.saw(bits);
+        if bits & Seen::QUESTIONS != 0 {
+            self.asked_at.set(caller);
+        }
+    }
+
+    /// The innermost body asks for its thread's number (1), or for how many there are (-1), by a call that
+    /// returns to `caller`.
+    #[inline]
+    pub(crate) fn asked_for_number(&self, which: i16, caller: u64) {
+        self.asked_at.set(caller);
         self.learn(|nesting| {
             // GCC's loops ask how many there are first. Code that asks the other way round is the
             // program's.
@@ -284,7 +298,7 @@ impl Worker {
     pub(crate) fn end(&self, begun: &PartStart, region: &Region, thread: u32) -> u64 {
         let ticks = process::between(begun.ticks, self.now());
         if let Some(seen) = self.leave(begun) {
-            region.seen.add(seen);
+            self.learned(region, seen);
         }
         let row = self.rows.row(region.number, thread);
         row.add(ticks, rows::cpu);
@@ -298,6 +312,18 @@ impl Worker {
         ticks
     }
 
+    /// The body of `region` did what the bits of [`Seen`] say.
+    #[inline]
+    fn learned(&self, region: &Region, seen: u32) {
+        if seen & Seen::QUESTIONS != 0 {
+            let at = self.asked_at.take();
+            if region.seen.get() & seen != seen {
+                region.adapted.asked(seen, at);
+            }
+        }
+        region.seen.add(seen);
+    }
+
     /// As [`end`](Self::end), for an execution that stands for `weight` of them and counts no events.
     pub(crate) fn end_weighted(
         &self,
@@ -308,7 +334,7 @@ impl Worker {
     ) -> u64 {
         let ticks = process::between(begun.ticks, self.now());
         if let Some(seen) = self.leave(begun) {
-            region.seen.add(seen);
+            self.learned(region, seen);
         }
         self.rows.row(region.number, thread).add_weighted(ticks, weight, rows::cpu);
         ticks

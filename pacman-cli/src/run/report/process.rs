@@ -11,6 +11,7 @@ use pacman_regions::{
 use super::columns::{Columns, Figures};
 use super::efficiency::{self, EfficiencyTree};
 use super::energy;
+use super::guard::GuardReport;
 use super::mpi::MpiReport;
 use super::phase::PhaseReport;
 use super::region::RegionReport;
@@ -97,6 +98,7 @@ impl ProcessReport {
                 let region = &recording.regions[at];
                 RegionReport {
                     outer: outer(recording, at),
+                    guards: GuardReport::all(region, names, began),
                     states: RegionStates::of(region, &sites),
                     ..RegionReport::of(region, name, (seconds, watts), overhead, &columns, seats)
                 }

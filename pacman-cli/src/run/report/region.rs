@@ -5,6 +5,7 @@ use pacman_regions::{Adaptation, Region, Sampling, Site, Team};
 use super::columns::{Columns, Figures};
 use super::counts_by_state::CountsByState;
 use super::energy::EnergyFigures;
+use super::guard::GuardReport;
 use super::seats::Seats;
 use super::slots::RegionSlots;
 use super::states::RegionStates;
@@ -46,6 +47,8 @@ pub(in crate::run) struct RegionReport {
     pub(in crate::run) energy: Option<EnergyFigures>,
     pub(in crate::run) threads: Vec<Thread>,
     pub(in crate::run) adaptation: Option<Adaptation>,
+    /// The guards of `adaptation`, with places.
+    pub(in crate::run) guards: Vec<GuardReport>,
     /// Seconds of its executions that were inside no other region.
     pub(in crate::run) outer: f64,
     /// Waits and useful time, if they were asked for.
@@ -96,6 +99,7 @@ impl RegionReport {
             slots: RegionSlots::of(region.seconds, &threads, columns),
             threads,
             adaptation: region.adaptation.clone(),
+            guards: Vec::new(),
             outer: region.seconds,
             states: None,
         }

@@ -331,12 +331,14 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
             name.clone(),
         ]);
         lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
-        for guarded in &adaptation.guards {
+        for guarded in &region.guards {
+            let place = guarded.short_place().map(|at| format!(" ({})", clean(at)));
             lines.push_str(&format!(
-                "{name}: kept by guard {} in {} executions: {}\n",
+                "{name}: kept by guard {} in {} executions: {}{}\n",
                 clean(&guarded.guard),
                 grouped(guarded.executions),
-                clean(&guarded.why)
+                clean(&guarded.why),
+                place.unwrap_or_default()
             ));
         }
         for inner in &adaptation.loops {

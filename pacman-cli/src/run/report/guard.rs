@@ -1,0 +1,44 @@
+//! The guards that kept a region as it was, with the place of the program's call.
+
+use std::time::SystemTime;
+
+use pacman_regions::Region;
+use serde::Serialize;
+
+use crate::run::names::{Name, Names, last};
+
+/// A guard of a region.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(in crate::run) struct GuardReport {
+    pub(in crate::run) guard: String,
+    pub(in crate::run) why: String,
+    pub(in crate::run) executions: u64,
+    /// The program's first call that made the guard act: `file:line`, or the module and an offset.
+    pub(in crate::run) at: Option<String>,
+}
+
+impl GuardReport {
+    /// The guards of a region of a process that began at `began`.
+    pub(super) fn all(region: &Region, names: &mut Names, began: SystemTime) -> Vec<GuardReport> {
+        let guards = region.adaptation.iter().flat_map(|adaptation| &adaptation.guards);
+        guards
+            .map(|guarded| GuardReport {
+                guard: guarded.guard.clone(),
+                why: guarded.why.clone(),
+                executions: guarded.executions,
+                at: guarded.at.as_ref().map(|site| match names.of(site, began) {
+                    Name { file: Some(file), line: Some(line), .. } => format!("{file}:{line}"),
+                    _ => {
+                        let module = site.module.to_string_lossy();
+                        format!("{}+{:#x}", last(&module), site.address)
+                    }
+                }),
+            })
+            .collect()
+    }
+
+    /// The place of the call, for places without room.
+    pub(in crate::run) fn short_place(&self) -> Option<&str> {
+        self.at.as_deref().map(last)
+    }
+}

@@ -1,0 +1,156 @@
+//! The words of the function's stack frame.
+
+use super::value::{Place, Value};
+
+/// A word of the frame with its size in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    place: Place,
+    size: i64,
+    value: Value,
+}
+
+/// The known words of the frame, in order. Nothing is known about others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Frame {
+    words: Vec<Word>,
+    /// Code that is not followed may have an address in the frame.
+    escaped: bool,
+    /// A word has or had a number.
+    spilled: bool,
+    /// The stack pointer when it was aligned, as an offset from the entry's.
+    aligned_at: Option<i64>,
+}
+
+impl Frame {
+    /// The stack pointer at the function's entry.
+    pub(super) const ENTRY: Place = Place { aligned: false, offset: 0 };
+
+    /// Somebody may have an address in the frame.
+    pub(super) fn escape(&mut self) {
+        self.escaped = true;
+    }
+
+    /// Whether numbers may be read through addresses that nobody follows.
+    pub(super) fn is_exposed(&self) -> bool {
+        self.escaped && self.spilled
+    }
+
+    /// The function aligns its stack pointer, at an offset from the entry's.
+    pub(super) fn align(&mut self, offset: i64) -> bool {
+        *self.aligned_at.get_or_insert(offset) == offset
+    }
+
+    /// The words that overlap bytes at `place`.
+    fn overlap(place: Place, size: i64) -> impl Fn(&Word) -> bool {
+        move |word| {
+            word.place.aligned == place.aligned
+                && word.place.offset < place.offset + size
+                && place.offset < word.place.offset + word.size
+        }
+    }
+
+    /// Bytes below an alignment may be words that are known by another offset.
+    fn is_ambiguous(&self, place: Place) -> bool {
+        !place.aligned && self.aligned_at.is_some_and(|at| place.offset < at)
+    }
+
+    /// The value of `size` bytes at `place`.
+    pub(super) fn load(&mut self, place: Place, size: i64) -> Value {
+        if self.is_ambiguous(place) {
+            self.escape();
+        }
+        let mut found = self.words.iter().filter(|word| Frame::overlap(place, size)(word));
+        let Some(word) = found.next() else { return Value::UNKNOWN };
+        // The lower half of a number has all of it.
+        let is_lower = word.place == place && size == 4 && word.size == 8;
+        match word.value {
+            value if word.place == place && word.size == size => value,
+            Value::TeamSize | Value::NUMBER if is_lower => word.value,
+            value if !value.is_tainted() && found.all(|word| !word.value.is_tainted()) => {
+                Value::UNKNOWN
+            }
+            _ => Value::Mixed,
+        }
+    }
+
+    /// Stores `size` bytes at `place`. `is_number` says whether the value is one that must not leave.
+    pub(super) fn store(&mut self, place: Place, size: i64, value: Value, is_number: bool) {
+        if self.is_ambiguous(place) {
+            self.escape();
+        }
+        self.spilled |= is_number;
+        let overlaps = Frame::overlap(place, size);
+        // The rest of a word that had a number still has some of it.
+        let inside = |word: &Word| {
+            word.place.offset >= place.offset
+                && word.place.offset + word.size <= place.offset + size
+        };
+        for word in self.words.iter_mut().filter(|word| overlaps(word) && !inside(word)) {
+            word.value = if word.value.is_tainted() { Value::Mixed } else { Value::UNKNOWN };
+        }
+        self.words.retain(|word| !(overlaps(word) && inside(word)));
+        let key = |word: &Word| (word.place, word.size);
+        let word = Word { place, size, value };
+        let at = self.words.partition_point(|known| key(known) < key(&word));
+        self.words.insert(at, word);
+    }
+
+    /// The stack pointer is at `top`: words below it are gone.
+    pub(super) fn drop_below(&mut self, top: Place) {
+        self.words.retain(|word| word.place.aligned != top.aligned || word.place >= top);
+    }
+
+    /// The values that may be arguments in memory of a call with the stack pointer at `top`: all from
+    /// there up to the first place of an argument where nothing was ever stored.
+    pub(super) fn arguments(&self, top: Place) -> impl Iterator<Item = Value> {
+        let mut end = top.offset;
+        // The first byte of an argument is always stored.
+        let at = |offset| Frame::overlap(Place { offset, ..top }, 1);
+        while self.words.iter().any(|word| at(end)(word)) {
+            end += 8;
+        }
+        let overlaps = Frame::overlap(top, end - top.offset);
+        self.words.iter().filter(move |word| overlaps(word)).map(|word| word.value)
+    }
+
+    /// Code that is not followed may have written to words whose address it has.
+    pub(super) fn forget_names(&mut self) {
+        for word in &mut self.words {
+            if let Value::Plain(_) | Value::Sign(_) | Value::Constant(_) = word.value {
+                word.value = Value::UNKNOWN;
+            }
+        }
+    }
+
+    pub(super) fn map(&mut self, new: impl Fn(Value) -> Value) {
+        self.words.iter_mut().for_each(|word| word.value = new(word.value));
+    }
+
+    /// Joins the frame of another path.
+    pub(super) fn join(&mut self, other: &Frame, joined: &impl Fn(Value, Value) -> Value) {
+        self.escaped |= other.escaped;
+        self.spilled |= other.spilled;
+        if let Some(at) = other.aligned_at {
+            if !self.align(at) {
+                self.escape();
+            }
+        }
+        let mut words: Vec<Word> = Vec::with_capacity(self.words.len());
+        let same = |word: &Word, frame: &Frame| {
+            frame.words.iter().find(|one| one.place == word.place && one.size == word.size).copied()
+        };
+        for word in &self.words {
+            let value = match same(word, other) {
+                Some(another) => joined(word.value, another.value),
+                None => joined(word.value, Value::UNKNOWN),
+            };
+            words.push(Word { value, ..*word });
+        }
+        for word in other.words.iter().filter(|word| same(word, self).is_none()) {
+            words.push(Word { value: joined(Value::UNKNOWN, word.value), ..*word });
+        }
+        words.sort_unstable_by_key(|word| (word.place, word.size));
+        self.words = words;
+    }
+}

@@ -1,0 +1,286 @@
+//! The effect of one instruction on a state.
+
+use iced_x86::{ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic};
+
+use super::callee::Callee;
+use super::graph::{Node, Unproved, is_plain_branch};
+use super::instructions;
+use super::operands;
+use super::state::{Flags, GENERAL, R8, R9, RAX, RCX, RDI, RDX, REGISTERS, RSI, RSP, State};
+use super::value::{Division, Form, Side, Value};
+
+/// Where a function goes on after an instruction.
+pub(super) enum Next {
+    Ends,
+    At(u64),
+    /// At either address in the same state.
+    AtEither(u64, u64),
+    /// At the first address in the state, and at the second in the state given.
+    Forks(u64, u64, Box<State>),
+}
+
+/// What the flags say of a condition.
+enum Meaning {
+    /// It is true for that side of a division, and false for the other.
+    Side(Division, Side),
+    /// It compares the ends of a share. It is true for threads with iterations, or for those without.
+    Bounds(Division, bool),
+    /// It depends on this value.
+    Value(Value),
+}
+
+const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, R8, R9];
+
+pub(super) struct Interpreter {
+    facts: InstructionInfoFactory,
+    /// A thread without iterations may do something that others notice.
+    pub(super) has_other_effects: bool,
+}
+
+impl Interpreter {
+    pub(super) fn new() -> Interpreter {
+        Interpreter { facts: InstructionInfoFactory::new(), has_other_effects: false }
+    }
+
+    /// Changes `state` as the instruction of `node` does.
+    pub(super) fn step(&mut self, node: &Node, state: &mut State) -> Result<Next, Unproved> {
+        let instruction = &node.instruction;
+        let at = instruction.ip();
+        let failed = |why| Unproved { at, why };
+        state.wrote = false;
+        let has_share = state.has_share;
+        let next = self.next(node, state).map_err(failed)?;
+        // A store of a path that joins another later is examined again.
+        let acts = state.wrote || node.callee.is_some_and(Callee::has_effects);
+        self.has_other_effects |= acts && !has_share;
+        if state.frame.is_exposed() {
+            return Err(failed("a number is in memory that other code may read"));
+        }
+        Ok(next)
+    }
+
+    fn next(&mut self, node: &Node, state: &mut State) -> Result<Next, &'static str> {
+        let instruction = &node.instruction;
+        let after = instruction.next_ip();
+        match instruction.flow_control() {
+            FlowControl::UnconditionalBranch => Ok(Next::At(instruction.near_branch_target())),
+            FlowControl::Return | FlowControl::Exception => Ok(Next::Ends),
+            FlowControl::ConditionalBranch => branch(instruction, state),
+            FlowControl::Call | FlowControl::IndirectCall | FlowControl::IndirectBranch => {
+                if instruction.flow_control() == FlowControl::IndirectCall {
+                    let target = operands::read(state, instruction, 0)?;
+                    operands::free(state, target, operands::USED)?;
+                }
+                let callee = node.callee.unwrap_or(Callee::Unknown);
+                check_arguments(callee, state)?;
+                if instruction.flow_control() == FlowControl::IndirectBranch {
+                    return Ok(Next::Ends);
+                }
+                return_from(callee, state)?;
+                match (node.handler, callee) {
+                    (Some(handler), Callee::NeverReturns) => Ok(Next::At(handler)),
+                    (None, Callee::NeverReturns) => Ok(Next::Ends),
+                    (Some(handler), _) => Ok(Next::AtEither(after, handler)),
+                    (None, _) => Ok(Next::At(after)),
+                }
+            }
+            _ if is_conditional(instruction) => self.conditional(instruction, state),
+            _ => {
+                instructions::execute(&mut self.facts, instruction, state)?;
+                Ok(Next::At(after))
+            }
+        }
+    }
+
+    /// A conditional move or `set`.
+    fn conditional(
+        &mut self,
+        instruction: &Instruction,
+        state: &mut State,
+    ) -> Result<Next, &'static str> {
+        let after = instruction.next_ip();
+        match meaning(state, instruction.condition_code()) {
+            Meaning::Side(division, side) => {
+                let (yes, no) = sides(state, division, side);
+                let mut fork = None;
+                for (path, holds) in [(yes, true), (no, false)] {
+                    let Some(mut path) = path else { continue };
+                    instructions::select(&mut path, instruction, holds)?;
+                    match fork.take() {
+                        None => fork = Some((path, None)),
+                        Some((first, _)) => fork = Some((first, Some(path))),
+                    }
+                }
+                let Some((first, second)) = fork else { return Ok(Next::Ends) };
+                *state = first;
+                Ok(match second {
+                    Some(second) => Next::Forks(after, after, Box::new(second)),
+                    None => Next::At(after),
+                })
+            }
+            Meaning::Bounds(..) => {
+                let value = state.of_flags(state.flags);
+                instructions::select_by(state, instruction, value)?;
+                Ok(Next::At(after))
+            }
+            Meaning::Value(value) => {
+                instructions::select_by(state, instruction, value)?;
+                Ok(Next::At(after))
+            }
+        }
+    }
+}
+
+fn is_conditional(instruction: &Instruction) -> bool {
+    instruction.condition_code() != ConditionCode::None
+        && instruction.flow_control() == FlowControl::Next
+        && instruction.mnemonic() != Mnemonic::INVALID
+}
+
+/// The states of both sides, of which one may be known to be impossible.
+fn sides(state: &State, division: Division, holds_for: Side) -> (Option<State>, Option<State>) {
+    let other = if holds_for == Side::Below { Side::NotBelow } else { Side::Below };
+    let known = state.side_of(division);
+    let on = |side: Side| {
+        if known.is_some_and(|known| known != side) {
+            return None;
+        }
+        let mut state = state.clone();
+        if known.is_none() {
+            state.take_side(division, side);
+        }
+        Some(state)
+    };
+    (on(holds_for), on(other))
+}
+
+fn branch(instruction: &Instruction, state: &mut State) -> Result<Next, &'static str> {
+    if !is_plain_branch(instruction) {
+        return Err("a branch is not followed");
+    }
+    let (taken, after) = (instruction.near_branch_target(), instruction.next_ip());
+    match meaning(state, instruction.condition_code()) {
+        Meaning::Side(division, side) => Ok(match sides(state, division, side) {
+            (Some(yes), Some(no)) => {
+                *state = no;
+                Next::Forks(after, taken, Box::new(yes))
+            }
+            (Some(yes), None) => {
+                *state = yes;
+                Next::At(taken)
+            }
+            (None, Some(no)) => {
+                *state = no;
+                Next::At(after)
+            }
+            (None, None) => Next::Ends,
+        }),
+        Meaning::Bounds(division, has_share) => {
+            state.bound(division);
+            let mut other = state.clone();
+            (state.has_share, other.has_share) = (!has_share, has_share);
+            Ok(Next::Forks(after, taken, Box::new(other)))
+        }
+        Meaning::Value(value) if state.is_free(value) => Ok(Next::AtEither(after, taken)),
+        Meaning::Value(_) => Err("a branch depends on a number"),
+    }
+}
+
+/// The meaning of a condition of the present flags.
+fn meaning(state: &State, condition: ConditionCode) -> Meaning {
+    let Flags::Compared(one, another) = state.flags else {
+        return Meaning::Value(state.of_flags(state.flags));
+    };
+    let value = || Meaning::Value(state.of_flags(state.flags));
+    use ConditionCode as Is;
+    // The order of the two for which the condition holds.
+    let (less, signed) = match condition {
+        Is::l => (Some(true), Some(true)),
+        Is::ge => (Some(false), Some(true)),
+        Is::b => (Some(true), Some(false)),
+        Is::ae => (Some(false), Some(false)),
+        _ => (None, None),
+    };
+    let (more, signed) = match condition {
+        Is::g => (Some(true), Some(true)),
+        Is::le => (Some(false), Some(true)),
+        Is::a => (Some(true), Some(false)),
+        Is::be => (Some(false), Some(false)),
+        _ => (None, signed),
+    };
+    // t < r, or r > t.
+    let (remainder, below) = match (one, another) {
+        (Value::NUMBER, remainder) => (remainder, less),
+        (remainder, Value::NUMBER) => (remainder, more),
+        _ => (Value::UNKNOWN, None),
+    };
+    if let (Value::Form(Form { division: Some(division), .. }), Some(below)) = (remainder, below) {
+        if remainder == Value::remainder(division) && signed == Some(division.signed) {
+            return Meaning::Side(division, if below { Side::Below } else { Side::NotBelow });
+        }
+    }
+    let Some((division, side)) = state.side else { return value() };
+    let length = Form::length(division, side);
+    let first = Form::first(division, side);
+    let Some(end) = first.plus(length, 1) else { return value() };
+    let (first, length) = (Value::Form(first), Value::Form(length));
+    let order = match (one, another) {
+        ends if ends == (first, end) => less,
+        ends if ends == (end, first) || ends == (length, Value::Constant(0)) => more,
+        _ => return value(),
+    };
+    // Equal ends are an empty share.
+    let order = match condition {
+        Is::e => Some(false),
+        Is::ne => Some(true),
+        _ => order,
+    };
+    order.map_or_else(value, |has_share| Meaning::Bounds(division, has_share))
+}
+
+/// Checks that no number goes to a function.
+fn check_arguments(callee: Callee, state: &mut State) -> Result<(), &'static str> {
+    let (general, vectors) = match callee {
+        Callee::TeamSize | Callee::ThreadNumber => (0, 0),
+        Callee::Takes(count) => (count, 0),
+        Callee::TakesVectors => (0, VECTORS),
+        Callee::Imported | Callee::NeverReturns | Callee::Unknown => (ARGUMENTS.len(), VECTORS),
+    };
+    let vectors = GENERAL..GENERAL + vectors;
+    for register in ARGUMENTS[..general].iter().copied().chain(vectors) {
+        let value = state.registers[register];
+        operands::free(state, value, PASSED)?;
+    }
+    let Value::Frame(top) = state.registers[RSP] else { return Err(LOST) };
+    if general == ARGUMENTS.len() && state.frame.arguments(top).any(|value| !state.is_free(value)) {
+        return Err(PASSED);
+    }
+    Ok(())
+}
+
+/// The vector registers that have arguments.
+const VECTORS: usize = 8;
+const PASSED: &str = "a number may be an argument of a call";
+const LOST: &str = "the stack pointer is not known";
+
+/// The state after a call.
+fn return_from(callee: Callee, state: &mut State) -> Result<(), &'static str> {
+    const R10: usize = 10;
+    const R11: usize = 11;
+    let Value::Frame(top) = state.registers[RSP] else { return Err(LOST) };
+    let general = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
+    for register in general.into_iter().chain(GENERAL..REGISTERS) {
+        // A compiler that knows the called function may rely on registers that it leaves alone.
+        let keeps = callee == Callee::Unknown && !state.is_free(state.registers[register]);
+        state.registers[register] = if keeps { Value::Mixed } else { Value::UNKNOWN };
+    }
+    state.registers[RAX] = match callee {
+        Callee::TeamSize => Value::TeamSize,
+        Callee::ThreadNumber => Value::NUMBER,
+        _ => state.registers[RAX],
+    };
+    state.flags = Flags::Of(Value::UNKNOWN);
+    state.frame.drop_below(top);
+    state.frame.forget_names();
+    Ok(())
+}

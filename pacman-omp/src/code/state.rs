@@ -1,0 +1,224 @@
+//! What is known before an instruction, on all paths to it.
+
+use super::frame::Frame;
+use super::value::{Division, Form, Id, Side, Value};
+
+/// The number of general registers, and of those with the vector registers behind them.
+pub(super) const GENERAL: usize = 16;
+pub(super) const REGISTERS: usize = GENERAL + 32;
+
+/// General registers, in the processor's numbering.
+pub(super) const RAX: usize = 0;
+pub(super) const RCX: usize = 1;
+pub(super) const RDX: usize = 2;
+pub(super) const RSP: usize = 4;
+pub(super) const RBP: usize = 5;
+pub(super) const RSI: usize = 6;
+pub(super) const RDI: usize = 7;
+pub(super) const R8: usize = 8;
+pub(super) const R9: usize = 9;
+
+/// The result of the latest instruction that set the flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flags {
+    /// They depend on this value.
+    Of(Value),
+    /// They compare the first value with the second one.
+    Compared(Value, Value),
+}
+
+/// A division of iterations, with the dividend's halves while these have names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dividend {
+    pub(super) division: Division,
+    pub(super) low: Value,
+    pub(super) high: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    pub(super) registers: [Value; REGISTERS],
+    pub(super) frame: Frame,
+    pub(super) flags: Flags,
+    /// The side of the path, from the comparison that tells sides apart to that of the next division.
+    pub(super) side: Option<(Division, Side)>,
+    /// The divisions whose shares were compared with their ends: they are bounds of loops from then on.
+    pub(super) bounds: Vec<Division>,
+    pub(super) dividend: Option<Dividend>,
+    /// All paths to here are of threads that have iterations of the latest loop.
+    pub(super) has_share: bool,
+    /// The latest instruction wrote to memory outside of the frame.
+    pub(super) wrote: bool,
+}
+
+impl State {
+    /// The state at the function's entry.
+    pub(super) fn entry() -> State {
+        let mut registers = [Value::UNKNOWN; REGISTERS];
+        registers[RSP] = Value::Frame(Frame::ENTRY);
+        State {
+            registers,
+            frame: Frame::default(),
+            flags: Flags::Of(Value::UNKNOWN),
+            side: None,
+            bounds: Vec::new(),
+            dividend: None,
+            has_share: false,
+            wrote: false,
+        }
+    }
+
+    /// The side of the path for a division.
+    pub(super) fn side_of(&self, division: Division) -> Option<Side> {
+        self.side.filter(|(of, _)| *of == division).map(|(_, side)| side)
+    }
+
+    /// Whether the program may do with the value as it likes: it has nothing of the thread's number
+    /// or of the team's size, or it comes from the bounds of a loop.
+    pub(super) fn is_free(&self, value: Value) -> bool {
+        let is_bound = |division| self.bounds.contains(&division);
+        match value {
+            Value::TeamSize | Value::Mixed => false,
+            Value::Derived(division) => is_bound(division),
+            Value::Form(form) => form.division.is_some_and(|division| {
+                is_bound(division) && form.is_of_share(self.side_of(division))
+            }),
+            _ => true,
+        }
+    }
+
+    /// The result of any computation from `values`.
+    pub(super) fn computed(&self, values: impl IntoIterator<Item = Value>) -> Value {
+        let mut of: Option<Division> = None;
+        for value in values {
+            if self.is_free(value) {
+                continue;
+            }
+            let division = match value {
+                Value::Derived(division) => division,
+                Value::Form(form) => match form.division {
+                    Some(division) if form.is_of_share(self.side_of(division)) => division,
+                    _ => return Value::Mixed,
+                },
+                _ => return Value::Mixed,
+            };
+            if of.is_some_and(|of| of != division) {
+                return Value::Mixed;
+            }
+            of = Some(division);
+        }
+        of.map_or(Value::UNKNOWN, Value::Derived)
+    }
+
+    /// Replaces each value by `new` of it.
+    fn map(&mut self, new: impl Fn(Value) -> Value) {
+        self.registers.iter_mut().for_each(|value| *value = new(*value));
+        self.frame.map(&new);
+        self.flags = match self.flags {
+            Flags::Of(value) => Flags::Of(new(value)),
+            Flags::Compared(one, another) => Flags::Compared(new(one), new(another)),
+        };
+    }
+
+    /// The value loses its name `id`, because another value gets it.
+    pub(super) fn retire(&mut self, id: Id) {
+        self.map(|value| match value {
+            Value::Plain(Some(known)) if known.at == id.at => Value::UNKNOWN,
+            Value::Sign(known) if known.at == id.at => Value::UNKNOWN,
+            value => value,
+        });
+        let is_named = |value: Value| match value {
+            Value::Plain(Some(known)) | Value::Sign(known) => known.at == id.at,
+            _ => false,
+        };
+        self.dividend = self.dividend.filter(|of| !is_named(of.low) && !is_named(of.high));
+    }
+
+    /// The shares of `division` have new values: those before are gone, or are mixed with others.
+    pub(super) fn restart(&mut self, division: Division) {
+        let free = self.bounds.contains(&division);
+        self.end_side();
+        self.map(|value| match value {
+            Value::Form(Form { division: Some(of), number: 0, product: 0, .. })
+            | Value::Derived(of)
+                if of == division && free =>
+            {
+                Value::UNKNOWN
+            }
+            Value::Form(Form { division: Some(of), .. }) | Value::Derived(of) if of == division => {
+                Value::Mixed
+            }
+            value => value,
+        });
+        self.bounds.retain(|of| *of != division);
+    }
+
+    /// The path goes on for one side of `division`.
+    pub(super) fn take_side(&mut self, division: Division, side: Side) {
+        self.end_side();
+        self.bounds.retain(|of| *of != division);
+        self.side = Some((division, side));
+    }
+
+    /// Forgets the side. Sums that differ between sides are free or mixed from then on.
+    fn end_side(&mut self) {
+        let Some((division, _)) = self.side else { return };
+        let before = self.clone();
+        self.map(|value| match value {
+            Value::Form(form) if form.division == Some(division) && form.is_of_share(None) => value,
+            Value::Form(Form { division: Some(of), .. }) | Value::Derived(of) if of == division => {
+                if before.is_free(value) {
+                    Value::UNKNOWN
+                } else {
+                    Value::Mixed
+                }
+            }
+            value => value,
+        });
+        self.side = None;
+    }
+
+    /// The ends of the share were compared. From here on the share is the bounds of a loop.
+    pub(super) fn bound(&mut self, division: Division) {
+        self.bounds.push(division);
+        self.bounds.sort_unstable();
+        self.bounds.dedup();
+    }
+
+    /// Joins the state of another path of the same side. Answers whether this changed the state.
+    pub(super) fn join(&mut self, other: &State) -> bool {
+        let before = self.clone();
+        let joined = |one: Value, another: Value| match () {
+            () if one == another => one,
+            () if before.is_free(one) && other.is_free(another) => Value::UNKNOWN,
+            () => Value::Mixed,
+        };
+        for (value, another) in self.registers.iter_mut().zip(other.registers) {
+            if let (Value::Frame(_), _) | (_, Value::Frame(_)) = (*value, another) {
+                if *value != another {
+                    self.frame.escape();
+                }
+            }
+            *value = joined(*value, another);
+        }
+        self.frame.join(&other.frame, &joined);
+        self.flags = match (self.flags, other.flags) {
+            (one, another) if one == another => one,
+            (one, another) => Flags::Of(joined(before.of_flags(one), other.of_flags(another))),
+        };
+        self.bounds.retain(|division| other.bounds.contains(division));
+        if self.dividend != other.dividend {
+            self.dividend = None;
+        }
+        self.has_share &= other.has_share;
+        *self != before
+    }
+
+    /// A value that has all that the flags depend on.
+    pub(super) fn of_flags(&self, flags: Flags) -> Value {
+        match flags {
+            Flags::Of(value) => value,
+            Flags::Compared(one, another) => self.computed([one, another]),
+        }
+    }
+}
