@@ -312,8 +312,9 @@ impl Worker {
         ticks
     }
 
-    /// The body of `region` did what the bits of [`Seen`] say.
-    #[inline]
+    /// The body of `region` did what the bits of [`Seen`] say. Out of line, because the ends of most parts
+    /// have nothing to say.
+    #[inline(never)]
     fn learned(&self, region: &Region, seen: u32) {
         if seen & Seen::QUESTIONS != 0 {
             let at = self.asked_at.take();
