@@ -82,6 +82,16 @@ fn of_states(recording: &Recording, row: &Row, mode: RunMode, may_drop: bool) ->
     if inside > row.seconds + states.late_tasks + 1e-7 * row.executions as f64 {
         wrong.push(format!("thread {} waited {inside} of {} s", row.thread, row.seconds));
     }
+    // Children of a fork have no clock from the part in which they began.
+    if let Some((useful, waiting)) = states.useful_off.zip(states.waiting_off) {
+        let most = row.seconds + states.late_tasks + 1e-7 * row.executions as f64;
+        if useful + waiting > most {
+            wrong.push(format!(
+                "thread {} was off for {useful} and {waiting} of {most} s",
+                row.thread
+            ));
+        }
+    }
     let sites = recording.waits.as_ref().map_or(0, |waits| waits.sites.len());
     if states.waits.iter().any(|wait| wait.site >= sites) {
         wrong.push(format!("thread {} waited at unknown constructs", row.thread));

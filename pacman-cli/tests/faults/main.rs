@@ -53,6 +53,8 @@ const KINDS: &[(i64, &[i32])] = &[
     (libc::SYS_rt_sigprocmask, &[libc::EPERM]),
     (libc::SYS_rt_sigtimedwait, &[libc::EAGAIN, libc::EINTR]),
     (libc::SYS_prlimit64, &[libc::EPERM]),
+    // The processor clock of a thread; the others need no call.
+    (libc::SYS_clock_gettime, &[libc::EPERM, libc::EINVAL]),
 ];
 
 const MODULES: &[&str] = &["/pacman-pmu", "/libpacman_omp.so", "/libpacman.so"];
@@ -236,6 +238,36 @@ fn program_fault(alone: &Seen, seen: &Seen) -> Option<String> {
 #[test]
 fn run_with_events() {
     beside_program(&["run", "-e", "task-clock,page-faults", "-o", OUTPUT], run_fault);
+}
+
+#[test]
+fn run_with_waits() {
+    beside_program(&["run", "--waits", "-o", OUTPUT], |seen| {
+        run_fault(seen).or_else(|| off_fault(seen))
+    });
+}
+
+/// Time on no processor is a part of the time, or null.
+fn off_fault(seen: &Seen) -> Option<String> {
+    let report: Value = serde_json::from_slice(seen.written.as_ref()?).ok()?;
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let regions = list(&report["processes"]).into_iter().flat_map(|it| list(&it["regions"]));
+    for region in regions {
+        let threads = list(&region["threads"]);
+        let states: Vec<&Value> = threads.iter().map(|thread| &thread["states"]).collect();
+        let is_lost = states.iter().any(|states| states["useful_off_s"].is_null());
+        if is_lost != region["useful_processor_share"].is_null() {
+            return Some(format!("a share of the threads whose clock is known: {region}"));
+        }
+        let wrong = states.iter().find(|states| {
+            let off = states["useful_off_s"].as_f64().unwrap_or(0.0);
+            off < 0.0 || off > states["useful_s"].as_f64().unwrap_or(f64::INFINITY)
+        });
+        if let Some(wrong) = wrong {
+            return Some(format!("off the processor for longer than it takes: {wrong}"));
+        }
+    }
+    None
 }
 
 #[test]

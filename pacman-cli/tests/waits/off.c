@@ -60,7 +60,7 @@ static void work_body(int thread, int here) {
     if (thread == 1) usleep(60000);
   }
   // Short waits beside long ones.
-  for (int round = 0; round < 200; round++) {
+  for (int round = 0; round < 40; round++) {
     busy(50e-6);
     wait = read_clocks();
 #pragma omp barrier

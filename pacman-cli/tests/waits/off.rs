@@ -75,9 +75,10 @@ fn time_on_no_processor_is_what_the_program_measured_itself() {
         let flags = ["-g", "-O1", "-fopenmp"];
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
         for policy in ["passive", "active"] {
-            // Other work on the machine may come between the two clocks: each figure must be right once.
+            // A thread may lose its processor between the program's clock and the library's, the more
+            // often the busier the machine is: each figure must be right once.
             let mut wrong = None::<BTreeMap<_, _>>;
-            for _ in 0..6 {
+            for _ in 0..12 {
                 let (known, process, region) = run(&program, policy, &scratch);
                 check_sums(&process, &region);
                 assert!(known[&0][0] > 0.08, "half of 0.2 s was stolen, and it slept: {known:?}");

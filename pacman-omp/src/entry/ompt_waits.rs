@@ -180,7 +180,7 @@ fn begin_task(worker: &Worker) {
         }
         match worker.ompt.latest.get() {
             latest if state.part().is_none() && !latest.is_none() => {
-                Open::LateTask { begun, saved: state.enter(latest, None, || worker.now()) }
+                Open::LateTask { begun, saved: state.enter(latest, None, begun, || worker.now()) }
             }
             _ => Open::PlainTask,
         }
@@ -195,8 +195,9 @@ fn end_task(worker: &Worker) {
             state.restore(saved, process::between(begun, ended), ended, || worker.now());
         }
         Some(Open::LateTask { begun, saved }) => {
-            state.add_state(state::LATE_TASKS, process::between(begun, worker.now()));
-            state.leave(saved, || worker.now());
+            let ended = worker.now();
+            state.add_state(state::LATE_TASKS, process::between(begun, ended));
+            state.leave(saved, ended, || worker.now());
         }
         Some(Open::Wait { .. }) => state.abandon(),
         Some(Open::PlainTask | Open::Ignored) | None => {}

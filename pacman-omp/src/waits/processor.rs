@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use pacman_regions::arena::state;
 
 /// The least ticks between two readings within a part: 10 to 16 µs of a TSC of 2 to 3.3 GHz. A reading
-/// takes some 0.2 µs.
+/// takes 0.35 µs in a virtual machine.
 const LEAST: u64 = 1 << 15;
 
 /// The state of a thread that ends at a reading.

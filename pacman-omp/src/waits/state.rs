@@ -187,16 +187,16 @@ impl WaitState {
         }
     }
 
-    /// Begins work of another part: a body, or a task after the part that created it. The waits are
-    /// counted if the part is.
+    /// Begins work of another part at `begun`: a body, or a task after the part that created it. The waits
+    /// are counted if the part is.
     #[inline]
     pub(crate) fn enter(
         &self,
         part: PartKey,
         counters: Option<&Counters>,
+        begun: u64,
         now: impl Fn() -> u64,
     ) -> Saved {
-        let begun = now();
         let saved = self.enter_task(begun, &now);
         let was_idle = self.end_idle(begun);
         let ended = if was_idle { Ended::Waiting } else { Ended::Useful };
@@ -225,16 +225,15 @@ impl WaitState {
         Saved { part, open, tasks, mark: 0, counts: None, entered: None, was_idle: false }
     }
 
-    /// Ends the work that [`enter`](Self::enter) began, whose waits get into the rows.
+    /// Ends the work that [`enter`](Self::enter) began, at `ended`. Its waits get into the rows.
     #[inline]
-    pub(crate) fn leave(&self, saved: Saved, now: impl Fn() -> u64) {
+    pub(crate) fn leave(&self, saved: Saved, ended: u64, now: impl Fn() -> u64) {
         if self.open.get() != 0 {
             self.drop_open();
         }
         if self.counts.is_complete() {
             self.add_state(state::COUNTED, 0);
         }
-        let ended = now();
         self.processor.read(Ended::Useful, &now, ended);
         let has_lost_clock = self.settle();
         let weight = u64::from(self.part.get().weight);

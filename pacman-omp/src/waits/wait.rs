@@ -119,7 +119,7 @@ pub(crate) fn note_root(worker: &Worker) {
 
 /// Begins a part, which is counted by `counters`.
 pub(crate) fn begin_part(worker: &Worker, key: PartKey, counters: Option<&Counters>) -> Saved {
-    worker.waits.enter(key, counters, || worker.now())
+    worker.waits.enter(key, counters, worker.now(), || worker.now())
 }
 
 /// Ends a part. `starting` is the time from the start of the region to that of the part, if known.
@@ -127,7 +127,7 @@ pub(crate) fn end_part(worker: &Worker, saved: Saved, starting: Option<u64>) {
     if let Some(starting) = starting {
         worker.waits.add_state(state::STARTING, starting);
     }
-    worker.waits.leave(saved, || worker.now());
+    worker.waits.leave(saved, worker.now(), || worker.now());
 }
 
 /// Runs a task that a thread created in the part `origin`.
@@ -147,11 +147,12 @@ pub(crate) fn task(origin: PartKey, body: impl FnOnce()) {
     }
     // The thread has ended its part and waits at the region's end, which is not counted.
     let Some(thread) = worker.rows.latest_thread(origin.region) else { return body() };
-    let saved = state.enter(PartKey { thread, ..origin }, None, || worker.now());
     let begun = worker.now();
+    let saved = state.enter(PartKey { thread, ..origin }, None, begun, || worker.now());
     body();
-    state.add_state(state::LATE_TASKS, process::between(begun, worker.now()));
-    state.leave(saved, || worker.now());
+    let ended = worker.now();
+    state.add_state(state::LATE_TASKS, process::between(begun, ended));
+    state.leave(saved, ended, || worker.now());
 }
 
 /// Notes that the thread creates a task that [`task`] will not run.

@@ -405,7 +405,8 @@ impl Worker {
 
     /// The median ticks of a begin and an end on this thread, and how counts are read.
     pub(crate) fn measured(&self) -> (u64, &'static str) {
-        const ROUNDS: usize = 101;
+        // Each round may be two system calls for each counter, before the first region of the program.
+        const ROUNDS: usize = 31;
         let row = Row::unrecorded();
         let (clock, mut reading) = (process::clock(), Reading::EMPTY);
         let counters = self.prepared();

@@ -98,6 +98,7 @@ RUN = Layout(
     frozenset(
         {
             f"{_THREAD}.states",
+            f"{_PHASE_THREAD}.states",
             *(
                 f"{path}.{figures}"
                 for path in (_THREAD, _REGION)

@@ -17,7 +17,9 @@ pub(super) fn table(process: &ProcessReport, shown: usize, is_short: bool) -> Op
         Column::left("threads wait"),
         Column::left("region"),
     ]);
-    let (limits, rows) = if is_short { ((5, 0.01), ROWS) } else { ((20, 0.001), usize::MAX) };
+    // A program may have all its loops in one region.
+    let few = (ROWS / shown.max(1)).clamp(5, 12);
+    let (limits, rows) = if is_short { ((few, 0.01), ROWS) } else { ((20, 0.001), usize::MAX) };
     for region in &process.regions[..shown] {
         let lines = lines(process, region, limits);
         if table.rows.len() + lines.len() > rows {
@@ -118,18 +120,18 @@ mod tests {
 
     #[test]
     fn the_longest_waits_come_first_and_a_line_has_the_others() {
-        let rows = rows(7, true);
+        let rows = rows(14, true);
         let what: Vec<&str> = rows.iter().map(|cells| &*cells[4]).collect();
         let place = |line| format!("at a barrier, a.c:{line}");
-        assert_eq!(what[0], "for its start");
-        assert_eq!(what[1..5], [7, 6, 5, 4].map(place), "of 1 % or more");
-        assert_eq!(what[5], "and 4 others", "the end and three barriers");
-        // Two threads with 280 ms each, of two times 8 s.
-        assert_eq!(rows[1][..4], ["560 ms", "3.5", "4", "140 ms"]);
+        assert_eq!(what[..5], [14, 13, 12, 11, 10].map(place), "of 1 % or more");
+        assert_eq!(what[5], "for its start");
+        assert_eq!(what[12], "and 4 others", "the end and three barriers");
+        // Two threads with 560 ms each, of two times 8 s.
+        assert_eq!(rows[0][..4], ["1.12 s", "7.0", "4", "280 ms"]);
         // The waits at the end of the region are not counted.
-        assert_eq!(rows[5][..4], ["730 ms", "4.6", "-", "-"]);
+        assert_eq!(rows[12][..4], ["730 ms", "4.6", "-", "-"]);
         assert_eq!(rows[1][5], "", "the region's name stands once");
-        assert_eq!(rows.len(), 6);
+        assert_eq!(rows.len(), 13);
     }
 
     #[test]
