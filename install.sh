@@ -15,7 +15,7 @@ usage: ./install.sh --prefix PREFIX [--libdir DIR] [--from DIR]
 
 Environment:
   DESTDIR           goes in front of every path that is written (for packages)
-  PACMAN_PROFILE    cargo's profile (default release)
+  PACMAN_PROFILE    cargo's profile (default dist: small files, several minutes; release is faster)
   CARGO, RUSTC      the programs to build with (default cargo, rustc)
 USAGE
 }
@@ -102,7 +102,7 @@ version=$(sed -n 's/^#define PACMAN_VERSION  *"\(.*\)"$/\1/p' "$here/pacman-ffi/
 if [ -n "$from" ]; then
     from=$(CDPATH='' cd -- "$from" && pwd)
 else
-    "${CARGO:-cargo}" build --manifest-path "$here/Cargo.toml" --profile "${PACMAN_PROFILE:-release}" \
+    "${CARGO:-cargo}" build --manifest-path "$here/Cargo.toml" --profile "${PACMAN_PROFILE:-dist}" \
         -p pacman-cli -p pacman-omp -p pacman-ffi --message-format json-render-diagnostics \
         >"$scratch/messages"
 fi

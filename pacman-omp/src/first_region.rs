@@ -74,7 +74,8 @@ fn own_mask() -> impl Iterator<Item = u32> {
     // SAFETY: a plain set of bits, filled by the call.
     let mask = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::sched_getaffinity(0, std::mem::size_of_val(&set), &raw mut set);
+        // By its number: the function of that name is an entry of this library.
+        libc::syscall(libc::SYS_sched_getaffinity, 0, std::mem::size_of_val(&set), &raw mut set);
         set
     };
     // SAFETY: each of these CPUs has a bit in the set.

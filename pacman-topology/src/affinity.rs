@@ -11,6 +11,18 @@ use libc::c_ulong;
 use crate::cpu_set::CpuSet;
 use crate::error::{Error, ErrorKind, Result};
 
+type GetAffinity =
+    unsafe extern "C" fn(libc::pid_t, libc::size_t, *mut libc::cpu_set_t) -> libc::c_int;
+type SetAffinity =
+    unsafe extern "C" fn(libc::pid_t, libc::size_t, *const libc::cpu_set_t) -> libc::c_int;
+
+/// The function that the process has for a name of the C library. libpacman_omp.so has this code and
+/// entries of these names. The compiler must call the entries and not inline them: they need the
+/// return address of a call.
+fn looked_up<F>(function: F) -> F {
+    std::hint::black_box(function)
+}
+
 /// The calling thread's mask.
 pub(crate) fn current() -> io::Result<CpuSet> {
     let mut words = 1024 / WORD_BITS;
@@ -19,7 +31,7 @@ pub(crate) fn current() -> io::Result<CpuSet> {
         // SAFETY: the pointer is valid for writes of the `size_of_val` bytes passed as the size.
         // The kernel treats a buffer of any length as a plain bit array.
         let status = unsafe {
-            libc::sched_getaffinity(
+            looked_up(libc::sched_getaffinity as GetAffinity)(
                 0,
                 size_of_val(mask.as_slice()),
                 mask.as_mut_ptr().cast::<libc::cpu_set_t>(),
@@ -48,7 +60,7 @@ pub(crate) fn set_of(tid: i32, cpus: &CpuSet) -> io::Result<()> {
     // SAFETY: the pointer is valid for reads of the `size_of_val` bytes passed as the size; the
     // kernel copies them and keeps no pointer.
     let status = unsafe {
-        libc::sched_setaffinity(
+        looked_up(libc::sched_setaffinity as SetAffinity)(
             tid,
             size_of_val(mask.as_slice()),
             mask.as_ptr().cast::<libc::cpu_set_t>(),

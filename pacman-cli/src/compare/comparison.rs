@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::input::{Factors, ProcessMembers, RegionMembers, RunDocument};
 use super::noise::{Ratio, Spread, Verdict, median};
 
-/// A region in all reports: its name and source file. Several of one name are told apart by the order of
-/// their lines, so that lines may move between two versions of a program.
+/// A region in all reports: its name without the line, and its source file. Several of one name are told
+/// apart by the order of their lines, so that lines may move between two versions of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) name: String,
@@ -36,6 +36,8 @@ pub(super) struct Side {
     pub(super) reports: usize,
     /// The tree of the program, if each report has the tree of one process.
     pub(super) factors: Option<Factors>,
+    /// The events whose counts are estimates somewhere, because event sets took turns.
+    pub(super) estimates: BTreeSet<String>,
 }
 
 /// The figures of a region or a program on one side: medians over the reports.
@@ -65,6 +67,8 @@ pub(super) struct Pair {
 /// A region in one report, all processes together.
 #[derive(Clone, Debug)]
 struct Sample {
+    /// The region's name in this report.
+    name: String,
     spread: Spread,
     share: f64,
     figures: Figures,
@@ -84,7 +88,8 @@ impl Comparison {
             let of = |side: &[Samples]| -> Vec<Sample> {
                 side.iter().filter_map(|samples| samples.get(key).cloned()).collect()
             };
-            (key.clone(), Pair::of(&of(&one), &of(&other), threshold))
+            let (before, after) = (of(&one), of(&other));
+            (named(key, &after), Pair::of(&before, &after, threshold))
         };
         let mut regions: Vec<(Key, Pair)> = there.intersection(&here).map(pair).collect();
         regions.sort_by(|(_, one), (_, other)| other.most().total_cmp(&one.most()));
@@ -93,8 +98,8 @@ impl Comparison {
             after: Side::of(after),
             whole: whole(before, after, (&one, &other), threshold),
             regions,
-            only_before: there.difference(&here).cloned().collect(),
-            only_after: here.difference(&there).cloned().collect(),
+            only_before: there.difference(&here).map(|key| alone(key, &one)).collect(),
+            only_after: here.difference(&there).map(|key| alone(key, &other)).collect(),
         }
     }
 
@@ -103,6 +108,23 @@ impl Comparison {
         let is_slower = move |pair: &Pair| pair.verdict == Verdict::Slower && pair.share >= least;
         self.regions.iter().filter(move |(_, pair)| is_slower(pair))
     }
+}
+
+/// A region with its whole name in the latest of these reports.
+fn named(key: &Key, samples: &[Sample]) -> Key {
+    let name = samples.last().map_or(&key.name, |sample| &sample.name);
+    Key { name: name.clone(), ..key.clone() }
+}
+
+fn alone(key: &Key, side: &[Samples]) -> Key {
+    let samples = side.iter().filter_map(|samples| samples.get(key).cloned());
+    named(key, &samples.collect::<Vec<_>>())
+}
+
+/// A region's name without the line: `main` of `main, line 12` and of `main, line 12 (a.c:12)`.
+fn without_line(name: &str) -> &str {
+    let Some((function, line)) = name.rsplit_once(", line ") else { return name };
+    if line.starts_with(|first: char| first.is_ascii_digit()) { function } else { name }
 }
 
 impl Side {
@@ -115,8 +137,16 @@ impl Side {
             began: first.provenance.began.clone(),
             reports: reports.len(),
             factors: factors(reports),
+            estimates: estimates(reports),
         }
     }
+}
+
+fn estimates(reports: &[RunDocument]) -> BTreeSet<String> {
+    let regions = reports.iter().flat_map(|report| &report.processes);
+    let regions = regions.flat_map(|process| &process.regions);
+    let shares = regions.flat_map(|region| region.figures.counted_shares.iter().flatten());
+    shares.filter(|(_, share)| **share < 1.0).map(|(event, _)| event.clone()).collect()
 }
 
 /// Medians of the factors.
@@ -238,6 +268,7 @@ fn whole(
 
 impl Sample {
     const EMPTY: Sample = Sample {
+        name: String::new(),
         spread: Spread {
             seconds: 0.0,
             executions: 0,
@@ -308,16 +339,22 @@ fn samples(report: &RunDocument) -> Samples {
     let mut samples = Samples::new();
     for process in &report.processes {
         let mut regions: Vec<&RegionMembers> = process.regions.iter().collect();
-        regions.sort_by_key(|region| (&region.name, &region.file, region.line));
+        regions.sort_by_key(|region| (without_line(&region.name), &region.file, region.line));
         let mut latest: Option<Key> = None;
         for region in regions {
-            let mut key = Key { name: region.name.clone(), file: region.file.clone(), place: 0 };
+            let mut key = Key {
+                name: without_line(&region.name).to_owned(),
+                file: region.file.clone(),
+                place: 0,
+            };
             if let Some(latest) =
                 latest.filter(|one| (&one.name, &one.file) == (&key.name, &key.file))
             {
                 key.place = latest.place + 1;
             }
-            samples.entry(key.clone()).or_insert(Sample::EMPTY).add(process, region);
+            let sample = samples.entry(key.clone()).or_insert(Sample::EMPTY);
+            sample.name.clone_from(&region.name);
+            sample.add(process, region);
             latest = Some(key);
         }
     }

@@ -80,6 +80,8 @@ pub(super) struct SampleMembers {
 #[derive(Debug, Deserialize)]
 pub(super) struct FigureMembers {
     pub(super) counts: BTreeMap<String, Option<u64>>,
+    #[serde(default)]
+    pub(super) counted_shares: Option<BTreeMap<String, f64>>,
     pub(super) complete: bool,
 }
 

@@ -256,6 +256,12 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     if (&before.host, &before.processor) != (&after.host, &after.processor) {
         notes.push("the sides ran on different hosts or processors".to_owned());
     }
+    let estimates: BTreeSet<&str> =
+        before.estimates.union(&after.estimates).map(String::as_str).collect();
+    if !estimates.is_empty() {
+        let events = estimates.into_iter().collect::<Vec<_>>().join(", ");
+        notes.push(format!("the counts of {events} are estimates: event sets took turns"));
+    }
     let shares = [before, after].map(|side| side.factors.as_ref()?.processor_share);
     if shares.iter().flatten().any(|share| *share < 0.95) {
         notes.push(

@@ -47,6 +47,34 @@ fn status(output: &Output) -> Option<i32> {
 }
 
 #[test]
+fn regions_match_where_their_lines_have_moved() {
+    let scratch = Scratch::new();
+    let mut reports = Vec::new();
+    for (name, source) in [("before", SOURCE.to_owned()), ("after", format!("\n\n{SOURCE}"))] {
+        let Some(program) = scratch.compile("cc", &["-g", "-O1", "-fopenmp"], &source) else {
+            return;
+        };
+        let path = scratch.named(name);
+        let report = format!("{path}.json");
+        let output = pacman_pmu(&["run", "-o", &report, "--"]).arg(&program).output();
+        assert_eq!(status(&output.expect("it runs")), Some(0));
+        reports.push(report);
+    }
+    let output = run(&["compare", "--json", &reports[0], &reports[1]]);
+    // On a busy machine one may seem slower.
+    assert!([Some(0), Some(1)].contains(&status(&output)), "{}", text(&output.stderr));
+    let comparison: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let names = |list: &str| -> Vec<&str> {
+        let list = comparison[list].as_array().expect("a list").iter();
+        let mut names: Vec<&str> = list.map(|one| one["name"].as_str().expect("a name")).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names("regions"), ["main, line 12", "main, line 7"], "as the later side has them");
+    assert!(names("only_before").is_empty() && names("only_after").is_empty(), "{comparison:#}");
+}
+
+#[test]
 fn a_region_that_got_slower_is_named_and_changes_the_exit_status() {
     let scratch = Scratch::new();
     let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };

@@ -162,13 +162,17 @@ fn text_csv_and_pages_mark_estimates() {
 }
 
 #[test]
-fn the_metrics_command_says_that_counts_are_estimates() {
+fn commands_that_read_a_report_say_that_counts_are_estimates() {
     let Some(program) = Program::new("gcc") else { return };
     program.run("json", EIGHT, 50, &[]);
     let mut command = pacman_pmu(&["metrics", "--counts"]);
     let answer = command.arg(program.scratch.path("report.json")).output().expect("it runs");
     let said = text(&answer.stderr);
     assert!(said.contains(" are estimates: event sets "), "{said}");
+    let report = program.scratch.named("report.json");
+    let answer = pacman_pmu(&["compare", &report, &report]).output().expect("it runs");
+    let said = text(&answer.stdout);
+    assert!(said.contains(" are estimates: event sets took turns"), "{said}");
 }
 
 #[test]

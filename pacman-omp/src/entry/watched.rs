@@ -65,7 +65,9 @@ macro_rules! entries {
     (SharesAsTasks GOMP_taskloop) => {};
     (SharesAsTasks GOMP_taskloop_ull) => {};
     ($kind:ident $name:ident) => {
+        // Inlined into code of this library, the entry would have no return address of its own.
         #[unsafe(no_mangle)]
+        #[inline(never)]
         pub unsafe extern "C" fn $name() -> ! {
             // SAFETY: goes on to the real function, which returns to the caller.
             unsafe {

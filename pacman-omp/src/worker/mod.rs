@@ -1,5 +1,6 @@
 //! The calling thread, as a member of teams.
 
+mod in_sets;
 mod part_start;
 mod region_rows;
 mod thread;

@@ -35,7 +35,7 @@ use crate::worksharing::Member;
 /// Every region needs the first cache line only.
 #[repr(C, align(64))]
 pub(crate) struct Worker {
-    nesting: Cell<NestingState>,
+    pub(super) nesting: Cell<NestingState>,
     /// Null before the first use; [`UNCOUNTED`] if the thread has none.
     counters: Cell<*const Counters>,
     pub(crate) rows: RegionRows,
@@ -59,7 +59,7 @@ pub(crate) struct Worker {
     /// Regions that the runtime reports through OMPT.
     pub(crate) ompt: OmptState,
     /// The counters, if event sets take turns.
-    sets: ThreadSets,
+    pub(super) sets: ThreadSets,
     pub(crate) waits: WaitState,
     pub(crate) phases: PhaseState,
     pub(crate) countdowns: Countdowns,
@@ -242,40 +242,6 @@ impl Worker {
     /// Whether the runtime is starting a team of this library, and no body of it runs here yet.
     pub(crate) fn is_starting(&self) -> bool {
         self.starting.get() == self.depth() + 1
-    }
-
-    /// Begins the thread's part of a region; `None` stands for a region that is not observed.
-    #[inline(always)]
-    pub(crate) fn begin(&self, region: Option<&Region>) -> PartStart {
-        match self.prepared() {
-            Some(counters) => self.begin_counted(counters, None),
-            None => match region.filter(|_| process::rotates_sets()) {
-                Some(region) => self.begin_in_set(region),
-                None => self.begin_counted((), None),
-            },
-        }
-    }
-
-    /// Begins a part where event sets take turns.
-    pub(crate) fn begin_in_set(&self, region: &Region) -> PartStart {
-        let around = self.nesting.get();
-        self.sets.begin(region.number, around.depth());
-        self.nesting.set(around.inside());
-        PartStart { ticks: self.now(), shared: false, around, counters: UNREAD }
-    }
-
-    /// Ends a part that [`begin_in_set`](Self::begin_in_set) began.
-    pub(crate) fn end_in_set(&self, begun: &PartStart, region: &Region, thread: u32) {
-        let ticks = self.end(begun, region, thread);
-        self.sets.end(region.number, thread, begun.around.depth(), ticks);
-    }
-
-    /// Ends a part, whether event sets take turns or not.
-    pub(crate) fn end_either(&self, begun: &PartStart, region: &Region, thread: u32) {
-        match process::rotates_sets() {
-            true => self.end_in_set(begun, region, thread),
-            false => drop(self.end(begun, region, thread)),
-        }
     }
 
     /// As [`begin`](Self::begin), on a thread that [`is_prepared`](Self::is_prepared). `at` is the
