@@ -210,14 +210,15 @@ impl Loaded<'_> {
     /// The file must be loaded.
     unsafe fn imports(&self, is_one: &impl Fn(&CStr) -> bool) -> Option<bool> {
         // SAFETY: the caller says so.
-        Some(unsafe { self.relocations() }?.any(|(_, name)| is_one(name)))
+        Some(unsafe { self.relocations() }?.any(|(.., name)| is_one(name)))
     }
 
-    /// The relocations that name a symbol: the address of the word that the loader sets, and the name.
+    /// The relocations that name a symbol: the type, the address of the word that the loader sets, and the
+    /// name.
     ///
     /// # Safety
     /// The file must be loaded for as long as the answer is used.
-    unsafe fn relocations(&self) -> Option<impl Iterator<Item = (u64, &CStr)>> {
+    unsafe fn relocations(&self) -> Option<impl Iterator<Item = (u32, u64, &CStr)>> {
         let bias = self.info.dlpi_addr;
         let dynamic = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
         let mut entry = (bias + dynamic.p_vaddr) as *const [u64; 2];
@@ -249,17 +250,17 @@ impl Loaded<'_> {
             // SAFETY: the table has `length` bytes.
             (0..length as usize / size_of::<libc::Elf64_Rela>()).map(move |at| unsafe {
                 let relocation = &*table.add(at);
-                (relocation.r_offset, relocation.r_info >> 32)
+                (relocation.r_info as u32, relocation.r_offset, relocation.r_info >> 32)
             })
         });
         // Symbol 0 stands for none.
-        let named = used.filter(|(_, number)| *number != 0).map(move |(offset, number)| {
+        let named = used.filter(|(.., number)| *number != 0).map(move |(kind, offset, number)| {
             // SAFETY: relocations name symbols of the file's table, whose names are C strings.
             let name = unsafe {
                 let symbol = (symbols as *const libc::Elf64_Sym).add(number as usize);
                 CStr::from_ptr((strings + u64::from((*symbol).st_name)) as *const c_char)
             };
-            (bias.wrapping_add(offset), name)
+            (kind, bias.wrapping_add(offset), name)
         });
         Some(named)
     }
@@ -287,7 +288,11 @@ impl Loaded<'_> {
         let (start_of_code, bytes) = segment(code);
         // SAFETY: the caller says so.
         let named = unsafe { self.relocations() }?;
-        let mut imports: Vec<_> = named.map(|(slot, name)| (slot, Callee::named(name))).collect();
+        // Other words with the address of a function are variables, which the program may change.
+        let slots =
+            named.filter(|(kind, ..)| [R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT].contains(kind));
+        let mut imports: Vec<_> =
+            slots.map(|(_, slot, name)| (slot, Callee::named(name))).collect();
         imports.sort_unstable_by_key(|(slot, _)| *slot);
         let header = self.headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME);
         let handlers = header.map(|header| Tables {
@@ -315,6 +320,10 @@ fn build_id_among(mut notes: &[u8]) -> Option<String> {
         notes = rest.get(end.checked_next_multiple_of(4)?..)?;
     }
 }
+
+// Types of relocations of the System V ABI for x86-64.
+const R_X86_64_GLOB_DAT: u32 = 6;
+const R_X86_64_JUMP_SLOT: u32 = 7;
 
 // Tags of the ELF specification.
 const DT_PLTRELSZ: u64 = 2;

@@ -33,8 +33,14 @@ impl Seen {
     /// Questions that are not proved to divide loops.
     pub(crate) const QUESTIONS: u32 = Seen::THREAD_NUMBER | Seen::BOTH_NUMBERS | Seen::QUERY;
 
+    /// Whether any of the bits is not set yet.
+    #[inline]
+    pub(crate) fn lacks(&self, bits: u32) -> bool {
+        self.get() & bits != bits
+    }
+
     pub(crate) fn add(&self, bits: u32) {
-        if self.get() & bits != bits {
+        if self.lacks(bits) {
             self.0.fetch_or(bits, Ordering::Relaxed);
             process::advance_config_epoch();
         }

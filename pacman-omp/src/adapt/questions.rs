@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::guards::is_llvms;
-use crate::code::prove;
+use crate::code::{called_function, prove, prove_function};
 use crate::isolation::isolated;
 use crate::module::with_code;
 use crate::once::once;
@@ -52,10 +52,24 @@ fn examine(caller: u64) -> bool {
             });
         }
         PLACES.find(caller).unwrap_or_else(|| {
+            let bodies = all.iter().filter(|region| !is_llvms(region.entry));
+            let bodies: Vec<u64> = bodies.map(|region| region.body).collect();
+            keep_called(caller, &bodies);
             PLACES.keep(caller, false);
-            false
+            PLACES.find(caller).unwrap_or(false)
         })
     })
+}
+
+/// Proves the function that has the question, if one of the bodies calls it, and keeps its questions.
+fn keep_called(caller: u64, bodies: &[u64]) {
+    let proof = with_code(caller, |code| {
+        let here: Vec<u64> = bodies.iter().copied().filter(|body| code.has(*body)).collect();
+        let function = called_function(code, &here, caller)?;
+        prove_function(code, function).ok()
+    });
+    let questions = proof.flatten().into_iter().flat_map(|proof| proof.questions);
+    questions.for_each(|question| PLACES.keep(question, true));
 }
 
 /// A table of `N` places, a power of two. Entries are never removed.

@@ -154,6 +154,11 @@ pub(crate) struct Tables<'a> {
 }
 
 impl<'a> Code<'a> {
+    /// Whether the address is in the code.
+    pub(crate) fn has(&self, address: u64) -> bool {
+        address.checked_sub(self.start).is_some_and(|offset| offset < self.bytes.len() as u64)
+    }
+
     /// The instruction at an address; `None` outside of the code, and for bytes that are none.
     pub(super) fn instruction(&self, address: u64) -> Option<Instruction> {
         let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;

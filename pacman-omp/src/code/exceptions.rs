@@ -56,6 +56,14 @@ impl<'a> Tables<'a> {
         bytes.map(|bytes| Reader { bytes, at }).ok_or(UNKNOWN)
     }
 
+    /// The first instruction of the function that has the address, if it is described. Parts of a
+    /// function that are apart from it have descriptions of their own.
+    pub(super) fn function_begin(&self, address: u64) -> Found<Option<u64>> {
+        let function = self.function(address)?;
+        let is_in = |function: &Function| (function.begin..function.end).contains(&address);
+        Ok(function.filter(is_in).map(|function| function.begin))
+    }
+
     /// The function that has the address, if any is described.
     fn function(&self, address: u64) -> Found<Option<Function>> {
         let mut header = self.reader(self.header)?;

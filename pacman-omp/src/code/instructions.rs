@@ -1,6 +1,8 @@
 //! The effects of instructions that do not jump.
 
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess, OpKind, Register};
+use iced_x86::{
+    Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess, OpKind, Register, RflagsBits,
+};
 
 use super::arithmetic::{computed, product, scaled, sum};
 use super::operands::{self, USED, index, named, read, set, size, store, write};
@@ -68,7 +70,9 @@ pub(super) fn execute(
             let step = if instruction.mnemonic() == M::Inc { 1 } else { -1 };
             let value = read(state, instruction, 0)?;
             let value = sum(state, value, Value::Constant(step), 1);
-            state.flags = Flags::Of(value);
+            // The carry flag stays.
+            let flags = state.of_flags(state.flags);
+            state.flags = Flags::Of(state.computed([value, flags]));
             write(state, instruction, 0, value)
         }
         M::Neg if whole => {
@@ -94,8 +98,8 @@ pub(super) fn execute(
             write(state, instruction, 0, value)
         }
         M::Cdq | M::Cqo => {
-            state.registers[RDX] = sign(state, instruction.mnemonic() == M::Cqo);
-            Ok(())
+            let value = sign(state, instruction.mnemonic() == M::Cqo);
+            set(state, Register::RDX, value)
         }
         M::Div | M::Idiv if whole => divide(facts, instruction, state),
         M::Cmp if whole => {
@@ -262,7 +266,8 @@ fn divide(
 ) -> Done {
     let by = read(state, instruction, 0)?;
     let (low, high) = (state.registers[RAX], state.registers[RDX]);
-    if by != Value::TeamSize || low.is_tainted() || high.is_tainted() {
+    // All threads of a team have the same loop, so a number that is free is the same for all of them.
+    if by != Value::TeamSize || !state.is_free(low) || !state.is_free(high) {
         return other(facts, instruction, state);
     }
     let signed = instruction.mnemonic() == M::Idiv;
@@ -291,6 +296,10 @@ fn divide(
     Ok(())
 }
 
+/// The flags that conditions depend on.
+const CONDITIONS: u32 =
+    RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::CF | RflagsBits::PF;
+
 /// An instruction of which only the registers and the memory are known that it reads and writes.
 fn other(facts: &mut InstructionInfoFactory, instruction: &Instruction, state: &mut State) -> Done {
     let info = facts.info(instruction);
@@ -308,7 +317,8 @@ fn other(facts: &mut InstructionInfoFactory, instruction: &Instruction, state: &
         let (base, index) = (memory.base(), memory.index());
         let place = operands::place(state, base, index, memory.displacement())?;
         let bytes = memory.memory_size().size() as i64;
-        if place.is_some() && bytes == 0 {
+        let repeats = instruction.has_rep_prefix() || instruction.has_repne_prefix();
+        if place.is_some() && (bytes == 0 || repeats) {
             state.frame.escape();
         }
         places.push((place.filter(|_| bytes > 0), bytes, memory.access()));
@@ -353,14 +363,19 @@ fn other(facts: &mut InstructionInfoFactory, instruction: &Instruction, state: &
         let conditional = used.access() == OpAccess::CondWrite;
         match index(register) {
             Some(number) if conditional => {
-                state.registers[number] = computed(state, [state.registers[number], value]);
+                let value = computed(state, [state.registers[number], value]);
+                state.registers[number] = state.written(value);
             }
             Some(_) => set(state, register, value)?,
             None => operands::free(state, value, USED)?,
         }
     }
-    if instruction.rflags_modified() != 0 {
+    let modified = instruction.rflags_modified();
+    if modified & CONDITIONS == CONDITIONS {
         state.flags = Flags::Of(value);
+    } else if modified != 0 {
+        let flags = state.of_flags(state.flags);
+        state.flags = Flags::Of(state.computed([value, flags]));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The effect of one instruction on a state.
 
-use iced_x86::{ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic};
+use iced_x86::{ConditionCode, FlowControl, Instruction, InstructionInfoFactory};
 
 use super::callee::Callee;
 use super::graph::{Node, Unproved, is_plain_branch};
@@ -33,13 +33,15 @@ const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, R8, R9];
 
 pub(super) struct Interpreter {
     facts: InstructionInfoFactory,
+    /// The function may answer something.
+    answers: bool,
     /// A thread without iterations may do something that others notice.
     pub(super) has_other_effects: bool,
 }
 
 impl Interpreter {
-    pub(super) fn new() -> Interpreter {
-        Interpreter { facts: InstructionInfoFactory::new(), has_other_effects: false }
+    pub(super) fn new(answers: bool) -> Interpreter {
+        Interpreter { facts: InstructionInfoFactory::new(), answers, has_other_effects: false }
     }
 
     /// Changes `state` as the instruction of `node` does.
@@ -48,10 +50,13 @@ impl Interpreter {
         let at = instruction.ip();
         let failed = |why| Unproved { at, why };
         state.wrote = false;
-        let has_share = state.has_share;
+        let (has_share, diverges) = (state.has_share, state.diverges().is_some());
         let next = self.next(node, state).map_err(failed)?;
-        // A store of a path that joins another later is examined again.
         let acts = state.wrote || node.callee.is_some_and(Callee::has_effects);
+        if diverges && (acts || node.callee.is_some()) {
+            return Err(failed("whether others notice something depends on a number"));
+        }
+        // A path that others join later is examined again.
         self.has_other_effects |= acts && !has_share;
         if state.frame.is_exposed() {
             return Err(failed("a number is in memory that other code may read"));
@@ -64,6 +69,13 @@ impl Interpreter {
         let after = instruction.next_ip();
         match instruction.flow_control() {
             FlowControl::UnconditionalBranch => Ok(Next::At(instruction.near_branch_target())),
+            FlowControl::Return if self.answers => {
+                for register in [RAX, RDX, GENERAL, GENERAL + 1] {
+                    let value = state.registers[register];
+                    operands::free(state, value, "a number may be the answer of a function")?;
+                }
+                Ok(Next::Ends)
+            }
             FlowControl::Return | FlowControl::Exception => Ok(Next::Ends),
             FlowControl::ConditionalBranch => branch(instruction, state),
             FlowControl::Call | FlowControl::IndirectCall | FlowControl::IndirectBranch => {
@@ -134,7 +146,7 @@ impl Interpreter {
 fn is_conditional(instruction: &Instruction) -> bool {
     instruction.condition_code() != ConditionCode::None
         && instruction.flow_control() == FlowControl::Next
-        && instruction.mnemonic() != Mnemonic::INVALID
+        && instruction.op_count() <= 2
 }
 
 /// The states of both sides, of which one may be known to be impossible.
@@ -146,8 +158,10 @@ fn sides(state: &State, division: Division, holds_for: Side) -> (Option<State>, 
             return None;
         }
         let mut state = state.clone();
-        if known.is_none() {
-            state.take_side(division, side);
+        match known {
+            None => state.take_side(division, side),
+            // The code may tell the sides apart again for another loop, or for something else.
+            Some(_) => state.bounds.retain(|of| *of != division),
         }
         Some(state)
     };

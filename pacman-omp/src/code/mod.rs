@@ -1,7 +1,7 @@
 //! Proves from a region's machine code that thread numbers serve only its static loops.
 //!
-//! [`prove`] answers the questions for numbers that are proved to do so. [The
-//! proof](https://docs.rs/crate/pacman-omp/latest/source/src/code/README.md) is beside the code.
+//! [`prove`] answers the questions for numbers that are proved to do so. `README.md` beside this file has
+//! the proof.
 
 mod arithmetic;
 mod callee;
@@ -12,6 +12,7 @@ mod instructions;
 mod interpreter;
 mod operands;
 mod proof;
+mod reach;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -19,4 +20,5 @@ mod value;
 
 pub(crate) use callee::{Callee, Code, Tables};
 pub(crate) use graph::Unproved;
-pub(crate) use proof::prove;
+pub(crate) use proof::{prove, prove_function};
+pub(crate) use reach::called_function;

@@ -139,7 +139,7 @@ pub(super) fn set(state: &mut State, to: Register, value: Value) -> Result<(), &
             state.computed([before, value])
         }
     };
-    state.registers[number] = value;
+    state.registers[number] = state.written(value);
     match value {
         Value::Frame(top) if is_stack_pointer => {
             // The 128 bytes below are the function's as well.
@@ -176,6 +176,7 @@ pub(super) fn store(
         state.wrote = true;
         return free(state, value, "a number is stored");
     };
+    let value = state.written(value);
     let is_of_share = match value {
         Value::Form(form @ Form { division: Some(division), .. }) => {
             form.is_of_share(state.side_of(division))

@@ -1,7 +1,8 @@
 //! The proof for a whole function: all paths, until nothing new is found.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::callee::Code;
 use super::graph::{Graph, Unproved};
@@ -10,7 +11,7 @@ use super::state::State;
 use super::value::{Division, Side};
 
 /// Instructions that are interpreted at most. Each path joins each meeting a few times only.
-const MOST: usize = 400_000;
+const MOST: usize = 200_000;
 
 /// A place where paths of one side meet.
 type Meeting = (u64, Option<(Division, Side)>);
@@ -24,66 +25,146 @@ pub(crate) struct Proof {
     pub(crate) only_shares: bool,
 }
 
-/// Proves that the questions of the function that begins at `entry` serve only to divide static loops.
+/// Proves that the questions of the region's body that begins at `entry` serve only to divide static loops.
 pub(crate) fn prove(code: &Code<'_>, entry: u64) -> Result<Proof, Unproved> {
+    prove_with(Interpreter::new(false), code, entry)
+}
+
+/// As [`prove`], for a function that may answer something.
+pub(crate) fn prove_function(code: &Code<'_>, entry: u64) -> Result<Proof, Unproved> {
+    prove_with(Interpreter::new(true), code, entry)
+}
+
+fn prove_with(
+    mut interpreter: Interpreter,
+    code: &Code<'_>,
+    entry: u64,
+) -> Result<Proof, Unproved> {
     let graph = Graph::of(code, entry)?;
     let questions = graph.questions();
     if questions.is_empty() {
         return Ok(Proof::default());
     }
-    let mut search = Search { states: BTreeMap::new(), open: Vec::new() };
-    let mut interpreter = Interpreter::new();
+    let mut search = Search::default();
     search.meet(entry, &State::entry());
-    let mut steps = 0;
-    while let Some(meeting) = search.open.pop() {
-        let Some(mut state) = search.states.get(&meeting).cloned() else { continue };
-        let mut at = meeting.0;
+    loop {
+        let failed = search.follow(&graph, &mut interpreter)?;
+        if search.longer.iter().any(|meeting| !search.is_of_longer_shares(meeting)) {
+            let at = entry;
+            return Err(Unproved { at, why: "the shares of some threads are not known" });
+        }
+        if failed.is_empty() {
+            return Ok(Proof { questions, only_shares: !interpreter.has_other_effects });
+        }
+        for (meeting, unproved) in failed {
+            if !search.is_of_longer_shares(&meeting) || !search.bind(meeting) {
+                return Err(unproved);
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Search {
+    states: BTreeMap<Meeting, State>,
+    /// The meetings at which threads with the longer shares have iterations; see `is_of_longer_shares`.
+    longer: BTreeSet<Meeting>,
+    /// Meetings whose states have changed.
+    open: Vec<Meeting>,
+    steps: usize,
+}
+
+impl Search {
+    /// Whether the threads with the longer shares come here as those do that have iterations of the shorter
+    /// ones. The longer shares are never empty, so code without a comparison of their ends is right.
+    fn is_of_longer_shares(&self, meeting: &Meeting) -> bool {
+        let (at, Some((division, Side::Below))) = *meeting else { return false };
+        let others = self.states.get(&(at, Some((division, Side::NotBelow))));
+        others.is_some_and(|state| state.has_share && state.bounds.contains(&division))
+    }
+
+    /// The share of a path of the longer shares is the bounds of a loop from that meeting on. False if it is
+    /// already.
+    fn bind(&mut self, meeting: Meeting) -> bool {
+        if let Some(state) = self.states.get_mut(&meeting) {
+            state.have_share();
+        }
+        self.open.push(meeting);
+        self.longer.insert(meeting)
+    }
+
+    /// Follows all paths. Answers the meetings from which a path of the longer shares failed before the
+    /// ends of a share were compared.
+    fn follow(
+        &mut self,
+        graph: &Graph,
+        interpreter: &mut Interpreter,
+    ) -> Result<BTreeMap<Meeting, Unproved>, Unproved> {
+        let mut failed = BTreeMap::new();
+        while let Some(meeting) = self.open.pop() {
+            let Some(state) = self.states.get(&meeting).cloned() else { continue };
+            let is_longer = matches!(meeting.1, Some((_, Side::Below)));
+            let may_be_longer = is_longer && state.diverges().is_some();
+            match self.follow_one(graph, interpreter, meeting.0, state) {
+                Ok(()) => drop(failed.remove(&meeting)),
+                Err(unproved) if may_be_longer => {
+                    failed.insert(meeting, unproved);
+                }
+                Err(unproved) => return Err(unproved),
+            }
+        }
+        Ok(failed)
+    }
+
+    /// Follows a path to its next meeting.
+    fn follow_one(
+        &mut self,
+        graph: &Graph,
+        interpreter: &mut Interpreter,
+        mut at: u64,
+        mut state: State,
+    ) -> Result<(), Unproved> {
         loop {
-            steps += 1;
-            if steps > MOST {
+            self.steps += 1;
+            if self.steps > MOST {
                 return Err(Unproved { at, why: "the function has too many paths" });
             }
             let node =
                 graph.nodes.get(&at).ok_or(Unproved { at, why: "no instruction is here" })?;
             match interpreter.step(node, &mut state)? {
-                Next::Ends => break,
+                Next::Ends => return Ok(()),
                 Next::At(next) if graph.meets.contains(&next) => {
-                    search.meet(next, &state);
-                    break;
+                    self.meet(next, &state);
+                    return Ok(());
                 }
                 Next::At(next) => at = next,
                 Next::AtEither(one, another) => {
-                    search.meet(one, &state);
-                    search.meet(another, &state);
-                    break;
+                    self.meet(one, &state);
+                    self.meet(another, &state);
+                    return Ok(());
                 }
                 Next::Forks(one, another, other) => {
-                    search.meet(one, &state);
-                    search.meet(another, &other);
-                    break;
+                    self.meet(one, &state);
+                    self.meet(another, &other);
+                    return Ok(());
                 }
             }
         }
     }
-    Ok(Proof { questions, only_shares: !interpreter.has_other_effects })
-}
 
-struct Search {
-    states: BTreeMap<Meeting, State>,
-    /// Meetings whose states have changed.
-    open: Vec<Meeting>,
-}
-
-impl Search {
     /// A path comes to an instruction.
     fn meet(&mut self, at: u64, state: &State) {
         let meeting = (at, state.side);
+        let mut state = Cow::Borrowed(state);
+        if self.longer.contains(&meeting) {
+            state.to_mut().have_share();
+        }
         let changed = match self.states.entry(meeting) {
             Entry::Vacant(place) => {
-                place.insert(state.clone());
+                place.insert(state.into_owned());
                 true
             }
-            Entry::Occupied(mut known) => known.get_mut().join(state),
+            Entry::Occupied(mut known) => known.get_mut().join(&state),
         };
         if changed && !self.open.contains(&meeting) {
             self.open.push(meeting);

@@ -73,6 +73,24 @@ impl State {
         self.side.filter(|(of, _)| *of == division).map(|(_, side)| side)
     }
 
+    /// The division whose sides the path tells apart, until the ends of its share are compared.
+    pub(super) fn diverges(&self) -> Option<Division> {
+        self.side.map(|(division, _)| division).filter(|of| !self.bounds.contains(of))
+    }
+
+    /// The value as it is written: what only one side writes depends on the side.
+    pub(super) fn written(&self, value: Value) -> Value {
+        match (self.diverges(), value) {
+            (Some(_), Value::Frame(_)) | (None, _) => value,
+            (Some(division), Value::Constant(constant)) => {
+                let division = Some(division);
+                Value::Form(Form { division, constant, ..Form::default() })
+            }
+            (Some(division), Value::Plain(_) | Value::Sign(_)) => Value::Derived(division),
+            (Some(_), value) => value,
+        }
+    }
+
     /// Whether the program may do with the value as it likes: it has nothing of the thread's number
     /// or of the team's size, or it comes from the bounds of a loop.
     pub(super) fn is_free(&self, value: Value) -> bool {
@@ -183,6 +201,14 @@ impl State {
         self.bounds.push(division);
         self.bounds.sort_unstable();
         self.bounds.dedup();
+    }
+
+    /// The path of one side is of threads that have iterations.
+    pub(super) fn have_share(&mut self) {
+        if let Some((division, _)) = self.side {
+            self.bound(division);
+            self.has_share = true;
+        }
     }
 
     /// Joins the state of another path of the same side. Answers whether this changed the state.

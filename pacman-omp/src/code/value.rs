@@ -55,7 +55,8 @@ pub(super) struct Place {
 /// `number`·t + `quotient`·q + `remainder`·r + `product`·q·t + `constant`, where t is the thread's number,
 /// q = N / n and r = N % n for the iterations N of `division` and the size n of the team.
 ///
-/// At least one factor is not 0, and there is a division if one of the last three is not 0.
+/// There is a division if one of the last three factors is not 0. A constant with a division is one that
+/// only one side of the division has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Form {
     pub(super) division: Option<Division>,
@@ -106,13 +107,10 @@ impl Value {
 }
 
 impl Form {
-    /// Sums without factors are constants, and sums without parts of a share have no division.
-    fn normal(mut self) -> Value {
-        if (self.quotient, self.remainder, self.product) == (0, 0, 0) {
-            self.division = None;
-            if self.number == 0 {
-                return Value::Constant(self.constant);
-            }
+    /// A sum without factors or a division is a constant.
+    fn normal(self) -> Value {
+        if self == (Form { constant: self.constant, ..Form::default() }) {
+            return Value::Constant(self.constant);
         }
         Value::Form(self)
     }
@@ -204,16 +202,22 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_computed_and_lose_their_division_with_their_last_part() {
+    fn sums_are_computed_and_keep_their_division() {
         let share = |side| Form::first(DIVISION, side);
         let length = Form::length(DIVISION, Side::Below);
         let product = length.times_number().and_then(Value::form).expect("q·t + t");
         assert_eq!(product, share(Side::Below));
-        let number = product.plus(Form { number: 0, ..product }, -1);
-        assert_eq!(number, Some(Value::NUMBER), "a difference of parts of a share");
+        let number = product.plus(Form { number: 0, ..product }, -1).and_then(Value::form);
+        let number = number.expect("a difference of parts of a share");
+        for side in [None, Some(Side::Below), Some(Side::NotBelow)] {
+            assert!(!number.is_of_share(side), "{number:?} is the thread's number");
+        }
         let other = Form { division: Some(Division { at: 32, signed: true }), ..length };
         assert_eq!(length.plus(other, 1), None);
-        assert_eq!(length.plus(length, -1), Some(Value::Constant(0)));
+        let none = Form { division: Some(DIVISION), ..Form::default() };
+        assert_eq!(length.plus(length, -1), Some(Value::Form(none)));
+        let two = Form { constant: 2, ..Form::default() };
+        assert_eq!(two.plus(two, -1), Some(Value::Constant(0)));
         assert_eq!(length.plus(Form { constant: i64::MAX, ..Form::default() }, 1), None);
         assert_eq!(share(Side::Below).times_number(), None);
     }

@@ -3,6 +3,7 @@
 mod in_sets;
 mod part_start;
 mod region_rows;
+mod sampled;
 mod thread;
 
 pub(crate) use part_start::PartStart;

@@ -39,7 +39,7 @@ pub(crate) struct Worker {
     /// Null before the first use; [`UNCOUNTED`] if the thread has none.
     counters: Cell<*const Counters>,
     pub(crate) rows: RegionRows,
-    thread: Cell<&'static Thread>,
+    pub(super) thread: Cell<&'static Thread>,
     /// The open regions in `thread` when the thread forked.
     open_at_fork: Cell<u64>,
     /// One more than the nesting depth at which the runtime starts a team of this library.
@@ -67,9 +67,13 @@ pub(crate) struct Worker {
     pub(crate) counts_for: Cell<Option<&'static Runtime>>,
     /// The ticks that timing regions has cost.
     pub(crate) spent: Cell<u64>,
-    /// The return address of the latest question that is not proved to divide a loop; 0 if it was taken.
+    /// The return address of the latest question that is not proved to divide a loop, and above it the
+    /// nesting depth of the body that asked.
     asked_at: Cell<u64>,
 }
+
+/// The bits of an address of code.
+const ADDRESS: u64 = (1 << 48) - 1;
 
 /// Stands for the counters of a thread without counters.
 const UNCOUNTED: *const Counters = ptr::dangling();
@@ -165,15 +169,22 @@ impl Worker {
     pub(crate) fn saw_at(&self, bits: u32, caller: u64) {
         self.saw(bits);
         if bits & Seen::QUESTIONS != 0 {
-            self.asked_at.set(caller);
+            self.note_question(caller);
         }
+    }
+
+    /// The innermost body asks by a call that returns to `caller`.
+    #[inline]
+    fn note_question(&self, caller: u64) {
+        let depth = u64::from(self.depth() as u16);
+        self.asked_at.set(caller & ADDRESS | depth << ADDRESS.count_ones());
     }
 
     /// The innermost body asks for its thread's number (1), or for how many there are (-1), by a call that
     /// returns to `caller`.
     #[inline]
     pub(crate) fn asked_for_number(&self, which: i16, caller: u64) {
-        self.asked_at.set(caller);
+        self.note_question(caller);
         self.learn(|nesting| {
             // GCC's loops ask how many there are first. Code that asks the other way round is the
             // program's.
@@ -264,7 +275,9 @@ impl Worker {
     pub(crate) fn end(&self, begun: &PartStart, region: &Region, thread: u32) -> u64 {
         let ticks = process::between(begun.ticks, self.now());
         if let Some(seen) = self.leave(begun) {
-            self.learned(region, seen);
+            if region.seen.lacks(seen) {
+                self.learned(region, seen, begun.around.depth() + 1);
+            }
         }
         let row = self.rows.row(region.number, thread);
         row.add(ticks, rows::cpu);
@@ -278,50 +291,15 @@ impl Worker {
         ticks
     }
 
-    /// The body of `region` did what the bits of [`Seen`] say. Out of line, because the ends of most parts
-    /// have nothing to say.
+    /// The body of `region` at nesting `depth` did for the first time what the bits of [`Seen`] say.
+    #[cold]
     #[inline(never)]
-    fn learned(&self, region: &Region, seen: u32) {
-        if seen & Seen::QUESTIONS != 0 {
-            let at = self.asked_at.take();
-            if region.seen.get() & seen != seen {
-                region.adapted.asked(seen, at);
-            }
+    pub(super) fn learned(&self, region: &Region, seen: u32, depth: u32) {
+        let (at, of) = (self.asked_at.get() & ADDRESS, self.asked_at.get() >> ADDRESS.count_ones());
+        if seen & Seen::QUESTIONS != 0 && of == u64::from(depth as u16) {
+            region.adapted.asked(seen, at);
         }
         region.seen.add(seen);
-    }
-
-    /// As [`end`](Self::end), for an execution that stands for `weight` of them and counts no events.
-    pub(crate) fn end_weighted(
-        &self,
-        begun: &PartStart,
-        region: &Region,
-        thread: u32,
-        weight: u32,
-    ) -> u64 {
-        let ticks = process::between(begun.ticks, self.now());
-        if let Some(seen) = self.leave(begun) {
-            self.learned(region, seen);
-        }
-        self.rows.row(region.number, thread).add_weighted(ticks, weight, rows::cpu);
-        ticks
-    }
-
-    /// Whether the thread starts an execution of the region with that body that is only counted, and
-    /// counts it.
-    #[inline(always)]
-    pub(crate) fn counts_only(&self, body: u64) -> bool {
-        self.depth() == 0 && self.countdowns.count_down(body, self.thread.get())
-    }
-
-    /// Whether there is a place for the countdown of the region.
-    pub(crate) fn can_count(&self, region: &Region) -> bool {
-        self.countdowns.have_place(region.body, self.thread.get(), region.number)
-    }
-
-    /// The next `executions` of the region that the thread starts are only counted.
-    pub(crate) fn count_next(&self, region: &Region, executions: u32) {
-        self.countdowns.set(region.body, self.thread.get(), region.number, executions);
     }
 
     /// Whether the counters were opened, or found to be missing.

@@ -38,7 +38,7 @@ __attribute__((noinline)) static long of_types(long from, long to, long step, un
         final = (int)i;
     }
 #pragma omp parallel for schedule(static) reduction(max : final)
-    for (short i = 40; i >= -40; i--)
+    for (int i = 40; i >= -40; i--)
         if (i * i % 97 > final) final = i * i % 97;
     return sum + (long)last + final;
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use pacman_suite::skipped;
 
-use super::prove;
+use super::{Code, Tables, called_function, prove, prove_function};
 use crate::module::with_code;
 
 /// A compiled test, loaded into this process for good.
@@ -131,4 +131,78 @@ fn static_loops_with_exceptions_are_proved() {
 #[test]
 fn numbers_in_handlers_are_not_proved() {
     check("g++", "uses.cc", include_str!("uses.cc"), false);
+}
+
+#[test]
+fn loops_in_called_functions_are_proved_and_answers_are_not() {
+    for options in OPTIONS {
+        let Some(loaded) = Loaded::of("called.c", "gcc", options) else { return skipped("no gcc") };
+        let body = loaded.body("calls");
+        let functions = loaded.symbol("functions").cast::<[u64; 5]>();
+        // SAFETY: the type is that of the source.
+        let [shares, nested, answers, uses, alone] = unsafe { functions.read() };
+        let all = [shares, nested, answers, uses, alone];
+        let (called, proved, as_body) = with_code(body, |code| {
+            let called = |function: u64| called_function(code, &[body], function + 1);
+            let questions = |function| prove_function(code, function).map(|it| it.questions.len());
+            (all.map(called), all.map(questions), prove(code, answers).is_ok())
+        })
+        .expect("it is code of a module");
+        let expected = [Some(shares), Some(nested), Some(answers), Some(uses), None];
+        assert_eq!(called, expected, "{options:?}: nobody calls the last");
+        assert_eq!((&proved[0], &proved[1]), (&Ok(2), &Ok(2)), "{options:?}");
+        assert!(proved[2..4].iter().all(Result::is_err), "{options:?}: {proved:x?}");
+        assert!(as_body, "{options:?}: only the answer has a number");
+    }
+}
+
+/// Random numbers of 32 bits, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
+/// Copies of code and tables with some bytes changed: any answer is right, but there must be one.
+#[test]
+fn damaged_code_and_tables_are_examined_to_an_end() {
+    let options = &["-O3", "-march=skylake-avx512"];
+    let Some(loaded) = Loaded::of("shares.cc", "g++", options) else { return skipped("no g++") };
+    let bodies: Vec<u64> =
+        functions(include_str!("shares.cc")).iter().map(|name| loaded.body(name)).collect();
+    let (bytes, start, imports, tables) = with_code(bodies[0], |code| {
+        let tables = code.handlers.clone().expect("C++ has handlers");
+        let segments: Vec<_> =
+            tables.segments.iter().map(|(start, bytes)| (*start, bytes.to_vec())).collect();
+        (code.bytes.to_vec(), code.start, code.imports.clone(), (segments, tables.header))
+    })
+    .expect("it is code of a module");
+    let (mut random, mut proved, mut refused) = (Random(7), 0, 0);
+    for round in 0..3_000 {
+        let body = bodies[round % bodies.len()];
+        let (mut bytes, mut segments) = (bytes.clone(), tables.0.clone());
+        for _ in 0..random.below(6) {
+            let at = (body - start) as usize + random.below(400);
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = random.below(256) as u8;
+            }
+        }
+        for _ in 0..random.below(3) {
+            let (_, segment) = &mut segments[round % tables.0.len()];
+            let at = random.below(segment.len());
+            segment[at] = random.below(256) as u8;
+        }
+        let segments = segments.iter().map(|(start, bytes)| (*start, &bytes[..])).collect();
+        let handlers = Some(Tables { segments, header: tables.1 });
+        let code = Code { bytes: &bytes, start, imports: imports.clone(), handlers };
+        match prove_function(&code, body) {
+            Ok(_) => proved += 1,
+            Err(_) => refused += 1,
+        }
+        let _ = called_function(&code, &bodies, body + 8);
+    }
+    assert!(proved > 100 && refused > 100, "{proved} proved, {refused} refused");
 }

@@ -137,3 +137,23 @@ void of_condition(void) {
             a[i] = b[i];
     }
 }
+
+void of_constant_unsigned_length(void) {
+#pragma omp parallel for reduction(+ : sum) lastprivate(wide)
+    for (unsigned long i = 3; i < 400; i += 7) {
+        sum += (long)i;
+        wide = (long)i;
+    }
+}
+
+void sunk(void) {
+    int n = number, m = other;
+    double *from = a, *to = b;
+#pragma omp parallel for
+    for (int i = 0; i < n - 1; i++)
+        for (int j = 0; j < m; j++) {
+            double place[16];
+            for (int k = 0; k < 16; k++) place[k] = from[i + j + k];
+            to[i * m + j] = place[j % 16] + place[i % 16];
+        }
+}

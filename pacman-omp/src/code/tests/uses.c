@@ -187,3 +187,100 @@ void in_floating_point(void) {
         for (int i = 0; i < n; i++) a[i] = b[i] * mine;
     }
 }
+
+/* The remainder tells threads apart, as it does in static loops. */
+void below_the_remainder(void) {
+    int n = number;
+#pragma omp parallel
+    if (omp_get_thread_num() < n % omp_get_num_threads()) {
+#pragma omp atomic
+        kept++;
+    }
+}
+
+void length_of_a_share(void) {
+    int n = number;
+#pragma omp parallel
+    {
+        int threads = omp_get_num_threads(), mine = omp_get_thread_num();
+        int size = n / threads;
+        if (mine < n % threads) size = 7;
+#pragma omp critical
+        kept += size;
+    }
+}
+
+void kept_side(void) {
+    int n = number;
+#pragma omp parallel
+    {
+        int threads = omp_get_num_threads(), mine = omp_get_thread_num(), is_longer = 3;
+        if (mine < n % threads) is_longer = 5;
+#pragma omp critical
+        kept += is_longer;
+    }
+}
+
+void side_after_a_loop(void) {
+    int n = number;
+#pragma omp parallel
+    {
+#pragma omp for
+        for (int i = 0; i < n; i++) a[i] = i;
+        if (omp_get_thread_num() < n % omp_get_num_threads()) elsewhere(3);
+    }
+}
+
+void number_as_an_iteration(void) {
+    int n = number;
+#pragma omp parallel
+    {
+        int mine = omp_get_thread_num();
+#pragma omp for
+        for (int i = 0; i < n; i++)
+            if (i == mine) kept = i;
+    }
+}
+
+/* `inc` leaves the carry flag of the comparison. */
+void carry_beside_another_result(void) {
+    int n = number;
+#pragma omp parallel
+    {
+        int mine = omp_get_thread_num(), count = 0;
+#pragma omp for nowait
+        for (int i = 0; i < n; i++) a[i] = i;
+        asm volatile("cmpl %3, %2\n\tincl %0\n\tjae 1f\n\tmovl $5, %1\n1:"
+                     : "+r"(count), "+m"(kept)
+                     : "r"(mine), "r"(n)
+                     : "cc");
+    }
+}
+
+void copied_by_a_string_instruction(void) {
+    int n = number;
+    long *to = partial;
+#pragma omp parallel
+    {
+        int place[8] = {1, 2, 3};
+        place[3] = omp_get_thread_num();
+#pragma omp for nowait
+        for (int i = 0; i < n; i++) a[i] = i;
+        void *from = place, *target = to;
+        long length = sizeof place;
+        asm volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(length) : : "memory");
+    }
+}
+
+/* The program may change what the variable calls. */
+int (*who)(void) = omp_get_thread_num;
+
+void called_by_a_variable(void) {
+    int n = number;
+#pragma omp parallel
+    {
+#pragma omp for nowait
+        for (int i = 0; i < n; i++) a[i] = i;
+        partial[who()] = n + omp_get_thread_num();
+    }
+}

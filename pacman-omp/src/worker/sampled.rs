@@ -1,0 +1,44 @@
+//! Executions that stand for others, or are only counted.
+
+use super::part_start::PartStart;
+use super::thread::Worker;
+use crate::process;
+use crate::region::Region;
+use crate::rows;
+
+impl Worker {
+    /// As [`end`](Self::end), for an execution that stands for `weight` of them and counts no events.
+    pub(crate) fn end_weighted(
+        &self,
+        begun: &PartStart,
+        region: &Region,
+        thread: u32,
+        weight: u32,
+    ) -> u64 {
+        let ticks = process::between(begun.ticks, self.now());
+        if let Some(seen) = self.leave(begun) {
+            if region.seen.lacks(seen) {
+                self.learned(region, seen, begun.around.depth() + 1);
+            }
+        }
+        self.rows.row(region.number, thread).add_weighted(ticks, weight, rows::cpu);
+        ticks
+    }
+
+    /// Whether the thread starts an execution of the region with that body that is only counted, and
+    /// counts it.
+    #[inline(always)]
+    pub(crate) fn counts_only(&self, body: u64) -> bool {
+        self.depth() == 0 && self.countdowns.count_down(body, self.thread.get())
+    }
+
+    /// Whether there is a place for the countdown of the region.
+    pub(crate) fn can_count(&self, region: &Region) -> bool {
+        self.countdowns.have_place(region.body, self.thread.get(), region.number)
+    }
+
+    /// The next `executions` of the region that the thread starts are only counted.
+    pub(crate) fn count_next(&self, region: &Region, executions: u32) {
+        self.countdowns.set(region.body, self.thread.get(), region.number, executions);
+    }
+}
