@@ -36,7 +36,7 @@ static void third(void) {
 }
 
 int main(void) {
-    for (long round = 0; round < 20000; round++) {
+    for (long round = 0; round < 80000; round++) {
         first();
         second();
         third();
@@ -55,7 +55,7 @@ fn adapted(compiler: &str) -> Option<Vec<Value>> {
     command.env("OMP_NUM_THREADS", "2").arg(&path).arg("--").arg(program);
     let answer = command.output().expect("it runs");
     assert!(answer.status.success(), "{answer:?}");
-    assert_eq!(text(&answer.stdout), format!("{}\n", 20_000 * (780 + 1_770 - 190)));
+    assert_eq!(text(&answer.stdout), format!("{}\n", 80_000 * (780 + 1_770 - 190)));
     let report = fs::read_to_string(path).expect("a report");
     let report: Value = serde_json::from_str(&report).expect("JSON");
     Some(report["processes"][0]["regions"].as_array().expect("a list").clone())
