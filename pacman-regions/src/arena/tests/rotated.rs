@@ -15,6 +15,8 @@ fn rotated() -> Recording {
     for phase in &mut recording.phases {
         for thread in &mut phase.threads {
             (thread.row.counts, thread.row.counted) = (vec![None; 3], 0);
+            // They come from the waits.
+            thread.states = None;
         }
     }
     let region = &mut recording.regions[0];
