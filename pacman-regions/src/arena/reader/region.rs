@@ -56,9 +56,7 @@ pub(super) fn region(
     let widest = teams.last().map_or(1, |team| team.threads);
     let rows = sorted.rows.range((number, 0)..=(number, u32::MAX));
     let rows = rows.filter(|(_, sum)| sum.executions > 0);
-    // A process may have ended between the row of a timed execution and the region's sum. That execution
-    // stands for many, but no thread ran the region more often than the region ran.
-    let most = if sum.sampling().is_some() { sum.all() } else { u64::MAX };
+    let most = sum.most_of_a_row();
     let nowhere = || Known {
         runtime: 0,
         site: Site { module: Default::default(), address: 0, source: None },

@@ -45,6 +45,8 @@ impl RowSum {
 
 /// The sum over all primary threads of a region.
 pub(super) struct PrimarySum {
+    /// The threads whose executions these are.
+    threads: u64,
     /// The timed executions with those that they stand for.
     pub(super) executions: u64,
     pub(super) nested: u64,
@@ -100,6 +102,7 @@ impl PrimarySum {
             longest => longest.min(ticks),
         };
         (sampled.timed > 0).then(|| PrimarySum {
+            threads: 1,
             executions,
             nested: get(offset_of!(cells::PrimaryStats, nested)).min(executions),
             ticks,
@@ -136,7 +139,18 @@ impl PrimarySum {
         (counted > 0).then(|| (timed, if error.is_finite() { error } else { 0.0 }))
     }
 
+    /// The most executions that a member of the teams can have had.
+    ///
+    /// A process may have ended between the row of an execution and the region's sum. So the row may have an
+    /// execution more for each thread that starts teams. It has many more if the execution stands for
+    /// others that were to follow; those never ran.
+    pub(super) fn most_of_a_row(&self) -> u64 {
+        let under_way = if self.sampled.counted > 0 { 0 } else { self.threads };
+        self.all().saturating_add(under_way)
+    }
+
     pub(super) fn merge(&mut self, other: &PrimarySum) {
+        self.threads = self.threads.saturating_add(other.threads);
         self.executions = self.executions.saturating_add(other.executions);
         self.nested = self.nested.saturating_add(other.nested);
         self.ticks = self.ticks.saturating_add(other.ticks);
