@@ -9,7 +9,9 @@ mod names;
 mod tables;
 
 pub use c_api::c_api;
-pub use core_text::{environment, events, memories, metrics, models, pmus, recordings, topology};
+pub use core_text::{
+    environment, events, memories, metrics, models, of_today, pmus, recordings, topology,
+};
 pub use names::modules;
 pub use tables::tables;
 

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use pacman_fuzz::TARGETS;
+use pacman_fuzz::{TARGETS, of_today};
+use pacman_regions::{Recording, arena};
 
 #[test]
 fn every_kept_input_passes() {
@@ -26,5 +27,21 @@ fn every_kept_input_passes() {
                 target(&[rest, &[last ^ 1]].concat());
             }
         }
+    }
+}
+
+/// A change of the format makes them refused at once, and a search from them finds nothing.
+#[test]
+fn kept_recordings_are_read() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/recordings");
+    for (name, has) in [
+        ("waits", (|one| one.waits.is_some()) as fn(&Recording) -> bool),
+        ("sets", |one| one.sets.len() > 1),
+        ("adapted", |one| one.regions.iter().any(|region| region.adaptation.is_some())),
+    ] {
+        let content = fs::read(corpus.join(name)).unwrap();
+        let recordings = arena::read(&of_today(&content)).expect("a recording");
+        let is_whole = |one: &Recording| !one.regions.is_empty() && has(one);
+        assert!(recordings.iter().all(is_whole), "make {name} anew: {recordings:#?}");
     }
 }
