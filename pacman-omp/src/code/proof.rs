@@ -10,8 +10,9 @@ use super::interpreter::{Interpreter, Next};
 use super::state::State;
 use super::value::{Division, Side};
 
-/// Instructions that are interpreted at most. Each path joins each meeting a few times only.
-const MOST: usize = 200_000;
+/// Instructions that are interpreted at most: some milliseconds. Loops take some thousand, unrolled ones too;
+/// a function of ten thousand instructions without an answer took a tenth of a second with 200,000.
+const MOST: usize = 10_000;
 
 /// A place where paths of one side meet.
 type Meeting = (u64, Option<(Division, Side)>);
