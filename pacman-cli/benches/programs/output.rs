@@ -2,7 +2,7 @@
 
 use crate::ways::Way;
 
-/// What the runs of a program printed.
+/// The outputs of all runs of one program.
 #[derive(Default)]
 pub(crate) struct Outputs {
     alone: Vec<Vec<u8>>,

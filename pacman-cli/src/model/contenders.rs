@@ -114,6 +114,10 @@ impl LearnArgs {
     pub(super) fn suits(&self, contender: &Contender) -> CliResult<()> {
         let (samples, at) = (self.samples.is_some(), self.at.is_some());
         let (why, given): (&str, &[(&str, bool)]) = match contender {
+            Contender::Linear(_) | Contender::Mixture(_) if self.products => (
+                "is for ridge, and the other methods have terms of their own",
+                &[("--products", true)],
+            ),
             Contender::Linear(_) => (
                 "is for ridge and mixture, and a linear model has no choice of samples",
                 &[("--samples", samples), ("--wide", self.wide), ("--at", at)],
@@ -131,9 +135,7 @@ impl LearnArgs {
             ),
             _ => return Ok(()),
         };
-        let products = ("--products", self.products);
-        let mut given = given.iter().chain([&products]);
-        match given.find(|(_, is_given)| *is_given) {
+        match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(CliError::BadInput(format!(
                 "{option} {why}: leave it out, or add --method ridge"
             ))),

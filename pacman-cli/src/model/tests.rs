@@ -253,6 +253,10 @@ fn wrong_input_is_refused_in_one_line() {
             "needs the count of instructions",
         ),
         (
+            refused(&["train", &data, "-o", &model, "--method", "mixture", "--products"]),
+            "--products is for ridge, and the other methods have terms of their own",
+        ),
+        (
             refused(&["train", &data, "-o", &model, "--method", "linear", "--wide"]),
             "--wide is for ridge and mixture, and a linear model has no choice of samples",
         ),

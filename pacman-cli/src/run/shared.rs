@@ -15,7 +15,7 @@ use pacman_regions::sharing::Table;
 /// The directory of files in memory.
 const DIRECTORY: &str = "/dev/shm";
 
-/// The file, for as long as the run takes.
+/// The open file. The run holds it to its end.
 #[derive(Debug)]
 pub(super) struct Shared {
     path: PathBuf,
@@ -60,7 +60,7 @@ fn open(path: &Path, user: u32) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-        // Others hold the lock for as long as it takes to remove the file.
+        // A run that ends holds the lock while it removes the file.
         lock(&file, libc::LOCK_SH)?;
         let about = file.metadata()?;
         if !about.is_file() || about.uid() != user || about.mode() & 0o077 != 0 {

@@ -8,27 +8,7 @@ mod off;
 mod phases;
 #[path = "../cli/scratch.rs"]
 mod scratch;
+mod turns;
 mod waits;
 
-use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The turn of a test. One that failed does not hold up the others.
-fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// `pacman-pmu` with `arguments`, and the library as cargo built it for this test.
-fn pacman_pmu(arguments: &[&str]) -> Command {
-    let test = std::env::current_exe().expect("a test has a path");
-    let library = test.with_file_name("libpacman_omp.so");
-    assert!(library.exists(), "cargo builds {} with this test", library.display());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
-    command.args(arguments).env("PACMAN_OMP_LIBRARY", library);
-    command
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("everything the command says is UTF-8")
-}
+use turns::{alone, pacman_pmu, text};
