@@ -110,6 +110,18 @@ impl Runtime {
         if real.addr() > ABSENT.addr() { Some(real) } else { self.find(real, function) }
     }
 
+    /// The real function, or `otherwise` if this runtime lacks it. Regions use it: the compiler tests the
+    /// answer of [`real`](Self::real) once more.
+    #[inline]
+    pub(crate) fn real_or(&self, function: Function, otherwise: *mut c_void) -> *mut c_void {
+        #[cold]
+        fn find(runtime: &Runtime, function: Function, otherwise: *mut c_void) -> *mut c_void {
+            runtime.real(function).unwrap_or(otherwise)
+        }
+        let real = self.real[function as usize].load(Ordering::Relaxed);
+        if real.addr() > ABSENT.addr() { real } else { find(self, function, otherwise) }
+    }
+
     #[cold]
     fn find(&self, known: *mut c_void, function: Function) -> Option<*mut c_void> {
         if known == ABSENT {

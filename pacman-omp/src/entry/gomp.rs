@@ -30,20 +30,20 @@ macro_rules! starts_a_team {
         ) {
             let body_of = body as *const c_void;
             let call = || Call::gomp(Function::$name, body_of, data, threads);
+            type Entry = unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*);
+            unsafe extern "C-unwind" fn lacking(_: Body, _: *mut c_void, _: c_uint $(, _: $type)*) {}
             let ran = team::$via(body_of, call, |team, threads, mode| {
-                let Some(real) = team.real(Function::$name) else { return };
-                // SAFETY: the runtime's function of that name, with the program's own arguments.
+                let real = team.real_or(Function::$name, lacking as *mut c_void);
+                // SAFETY: the runtime's function of that name, with the program's own arguments; or `lacking`.
                 unsafe {
-                    let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
-                        std::mem::transmute(real);
+                    let real: Entry = std::mem::transmute(real);
                     real(gomp_body(mode), data_of(team), threads $(, $argument)*);
                 }
             }, |runtime| {
                 let Some(real) = runtime.real(Function::$name) else { return };
                 // SAFETY: as above.
                 unsafe {
-                    let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
-                        std::mem::transmute(real);
+                    let real: Entry = std::mem::transmute(real);
                     real(body, data, threads $(, $argument)*);
                 }
             });
@@ -142,10 +142,11 @@ fn gomp_body(mode: TeamMode) -> Body {
 unsafe extern "C-unwind" fn gomp_watched<const MODE: u8>(team: *mut c_void) {
     // SAFETY: passed on.
     unsafe {
-        match Worker::known().filter(|worker| worker.is_prepared()) {
+        match Worker::known() {
             Some(worker) => match worker.counters() {
                 Some(counters) => gomp_part::<MODE>(team, worker, counters),
-                None => gomp_part::<MODE>(team, worker, ()),
+                None if worker.is_prepared() => gomp_part::<MODE>(team, worker, ()),
+                None => gomp_first::<MODE>(team),
             },
             None => gomp_first::<MODE>(team),
         }

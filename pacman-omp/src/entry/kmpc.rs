@@ -270,10 +270,11 @@ unsafe extern "C-unwind" fn kmpc_watched<const MODE: u8>(
 ) {
     // SAFETY: passed on.
     unsafe {
-        match Worker::known().filter(|worker| worker.is_prepared()) {
+        match Worker::known() {
             Some(worker) => match worker.counters() {
                 Some(counters) => kmpc_part::<MODE>(gtid, btid, team, worker, counters),
-                None => kmpc_part::<MODE>(gtid, btid, team, worker, ()),
+                None if worker.is_prepared() => kmpc_part::<MODE>(gtid, btid, team, worker, ()),
+                None => kmpc_first::<MODE>(gtid, btid, team),
             },
             None => kmpc_first::<MODE>(gtid, btid, team),
         }

@@ -144,6 +144,12 @@ impl Team {
         self.runtime.ask_or(Function::omp_get_thread_num, 0)
     }
 
+    /// The runtime's function of that name, or `otherwise`.
+    #[inline]
+    pub(crate) fn real_or(&self, function: Function, otherwise: *mut c_void) -> *mut c_void {
+        self.runtime.real_or(function, otherwise)
+    }
+
     /// The runtime's function of that name.
     #[inline]
     pub(crate) fn real(&self, function: Function) -> Option<*mut c_void> {
