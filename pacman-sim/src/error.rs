@@ -26,6 +26,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// The process counts on another machine already.
     AlreadyCounting,
+    /// A planned fault is not a call and an `errno`.
+    InvalidFault,
     /// No machine with that name is simulated; the text lists the names.
     UnknownMachine,
 }

@@ -24,12 +24,27 @@ pub enum Fault {
 pub(super) struct Faults {
     calls: u64,
     planned: Vec<(u64, Fault)>,
+    /// The calls that enable or disable a group, which change event sets.
+    switches: u64,
+    planned_at_switch: Option<(u64, Fault)>,
 }
 
 impl Faults {
     /// Plans `fault` for the call after `calls` more.
     pub(super) fn plan(&mut self, calls: u64, fault: Fault) {
         self.planned.push((self.calls + calls, fault));
+    }
+
+    /// Plans `fault` for the call after `switches` more that enable or disable a group.
+    pub(super) fn plan_at_switch(&mut self, switches: u64, fault: Fault) {
+        self.planned_at_switch = Some((self.switches + switches, fault));
+    }
+
+    /// Counts one more call that enables or disables a group, and returns its fault.
+    pub(super) fn next_switch(&mut self) -> Option<Fault> {
+        let switch = self.switches;
+        self.switches += 1;
+        self.planned_at_switch.take_if(|(when, _)| *when == switch).map(|(_, fault)| fault)
     }
 
     /// The number of calls so far.
@@ -47,6 +62,6 @@ impl Faults {
 
     /// Whether every planned fault has happened.
     pub(super) fn all_met(&self) -> bool {
-        self.planned.is_empty()
+        self.planned.is_empty() && self.planned_at_switch.is_none()
     }
 }

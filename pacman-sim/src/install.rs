@@ -5,10 +5,14 @@ use once_cell::sync::OnceCell;
 use pacman_core::platform;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault::Fault;
 use crate::machine::Machine;
 
 /// The environment variable that names a machine for programs without an option for it.
 const VARIABLE: &str = "PACMAN_MACHINE";
+
+/// A call of that machine that fails, and its `errno`.
+const FAULT: &str = "PACMAN_MACHINE_FAULT";
 
 /// Installs the live machine that the environment variable `PACMAN_MACHINE` names; without the
 /// variable the process counts on the real machine.
@@ -20,7 +24,9 @@ const VARIABLE: &str = "PACMAN_MACHINE";
 ///
 /// # Errors
 /// `UnknownMachine` if the variable names an unknown machine; `AlreadyCounting` if the process has
-/// counted on another machine already.
+/// counted on another machine already; `InvalidFault` if the environment variable
+/// `PACMAN_MACHINE_FAULT` is set, and not to a call and an `errno` such as `12:5`. That call of the
+/// machine fails. `switch:3:16` names the fourth of the calls that enable or disable a group.
 ///
 /// ```
 /// pacman_sim::install()?;
@@ -46,6 +52,14 @@ pub fn simulate(name: &str) -> Result<()> {
     static INSTALLED: OnceCell<Machine> = OnceCell::new();
     let installed = INSTALLED.get_or_try_init(|| {
         let machine = Machine::live(name)?;
+        if let Ok(fault) = std::env::var(FAULT) {
+            let (is_switch, call, errno) = fault_of(&fault)?;
+            let fault = Fault::Errno(errno);
+            match is_switch {
+                true => machine.inject_fault_at_switch(call, fault),
+                false => machine.inject_fault(call, fault),
+            }
+        }
         count_on(&machine)?;
         Ok::<_, Error>(machine)
     })?;
@@ -54,6 +68,25 @@ pub fn simulate(name: &str) -> Result<()> {
     }
     // The process may count on another machine by now. That is an error with both names.
     count_on(&Machine::live(name)?)
+}
+
+/// The call and the error of a text such as `12:5`, or `switch:3:16` for one of the calls that enable or
+/// disable a group.
+fn fault_of(text: &str) -> Result<(bool, u64, i32)> {
+    let (is_switch, numbers) = match text.strip_prefix("switch:") {
+        Some(numbers) => (true, numbers),
+        None => (false, text),
+    };
+    let parts = numbers.split_once(':').and_then(|(call, errno)| {
+        let errno = errno.parse().ok().filter(|errno| (1..4096).contains(errno))?;
+        Some((is_switch, call.parse().ok()?, errno))
+    });
+    parts.ok_or_else(|| {
+        let why = format!(
+            "{text:?} is no call and errno of a fault, such as 12:5 or switch:3:16 ({FAULT} in the environment)"
+        );
+        Error::new(ErrorKind::InvalidFault, why)
+    })
 }
 
 fn count_on(machine: &Machine) -> Result<()> {

@@ -171,6 +171,12 @@ impl Machine {
         self.state().faults.calls()
     }
 
+    /// Plans `fault` for the call after `switches` more that enable or disable a group, as a change of the
+    /// event set does.
+    pub fn inject_fault_at_switch(&self, switches: u64, fault: Fault) {
+        self.state().faults.plan_at_switch(switches, fault);
+    }
+
     /// Whether every fault that was planned has happened.
     pub fn met_all_faults(&self) -> bool {
         self.state().faults.all_met()

@@ -5,6 +5,7 @@
 //! call; `PACMAN_FAULTS=all` has each fail with each error.
 
 mod record;
+mod sets;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -85,11 +85,11 @@ impl PerfSys for SimKernel {
     }
 
     fn enable_group(&self, leader: RawFd) -> Result<(), Errno> {
-        self.call(|state, _| state.enable(leader))
+        self.call(|state, tid| state.switch(tid, |state| state.enable(leader)))
     }
 
     fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
-        self.call(|state, _| state.disable(leader))
+        self.call(|state, tid| state.switch(tid, |state| state.disable(leader)))
     }
 
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
@@ -233,6 +233,19 @@ impl State {
             file.members = vec![*orphan];
         }
         self.schedule_for(whose);
+    }
+
+    /// A call that enables or disables a group, unless a planned fault has it fail.
+    fn switch(
+        &mut self,
+        tid: i32,
+        work: impl FnOnce(&mut State) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let fault = self.faults.next_switch();
+        match fault.and_then(|fault| self.apply_fault(tid, fault)) {
+            Some(errno) => Err(Errno(errno)),
+            None => work(self),
+        }
     }
 
     fn enable(&mut self, leader: RawFd) -> Result<(), Errno> {
