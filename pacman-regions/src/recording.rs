@@ -265,6 +265,9 @@ pub struct Adaptation {
     pub guards: Vec<Guarded>,
     /// The loops inside the region that have their own number of threads.
     pub loops: Vec<Loop>,
+    /// The program's chunks of dynamic loops that a thread takes at once, if more than one.
+    #[serde(default)]
+    pub chunks: Option<u32>,
     /// What was measured, for the next run of the program.
     #[serde(default)]
     pub remembered: Option<Remembered>,

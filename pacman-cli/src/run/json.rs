@@ -205,6 +205,7 @@ struct Adaptation<'a> {
     gained_s: Option<f64>,
     guards: &'a [GuardReport],
     loops: &'a [Loop],
+    chunks_at_once: u32,
 }
 
 /// The document, indented, with a newline.
@@ -438,5 +439,6 @@ fn adaptation<'a>(
         gained_s: adaptation.gained,
         guards,
         loops: &adaptation.loops,
+        chunks_at_once: adaptation.chunks.unwrap_or(1),
     }
 }

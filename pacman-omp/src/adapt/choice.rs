@@ -16,6 +16,10 @@ pub(crate) struct Choice {
     pub(crate) places: Option<Arc<[Place]>>,
     /// The affinities of the team, if members are spread now or may be later.
     pub(crate) affinity: Option<Arc<TeamAffinity>>,
+    /// The chunks of dynamic loops that members take at once.
+    pub(crate) multiple: u32,
+    /// Whether to count these chunks.
+    pub(crate) counts_chunks: bool,
     /// Whether to add up the time that members are busy.
     pub(crate) wants_busy: bool,
     /// The configuration to learn about; `None` to learn nothing.
@@ -27,7 +31,16 @@ pub(crate) struct Choice {
 impl Choice {
     /// The program's own choice; the controller learns nothing from the execution.
     pub(crate) fn of_the_program(threads: u32) -> Choice {
-        Choice { threads, places: None, affinity: None, wants_busy: false, on: None, joules: None }
+        Choice {
+            threads,
+            places: None,
+            affinity: None,
+            multiple: 1,
+            counts_chunks: false,
+            wants_busy: false,
+            on: None,
+            joules: None,
+        }
     }
 
     /// Whether this is the program's own choice.

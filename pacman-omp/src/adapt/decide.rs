@@ -91,7 +91,8 @@ fn decide_in<'w>(
     threads: u32,
 ) -> Decision<'w> {
     let adapted = &region.adapted;
-    if has_bound() {
+    // The members of such a team must know the chunks that they take at once.
+    if has_bound() || adapted.chunks.are_joined() || adapted.chunks.is_searched() {
         return Decision::Choose;
     }
     let alone = known.filter(|cached| cached.is_left_alone());
@@ -143,6 +144,21 @@ fn decide_in<'w>(
 /// Chooses how the next execution of `region` runs. The program asks for `threads`; 0 leaves the
 /// number to the runtime.
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
+    let chunks = &region.adapted.chunks;
+    if worker.depth() > 0 {
+        return choose_team(region, worker, entry, threads);
+    }
+    let choice = if chunks.is_searched() {
+        guards::take(region, worker);
+        Choice::of_the_program(threads)
+    } else {
+        choose_team(region, worker, entry, threads)
+    };
+    Choice { multiple: chunks.multiple(), counts_chunks: chunks.wants_count(), ..choice }
+}
+
+/// The team of that execution.
+fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
     let Some(adapting) = adapting::get_or_prepare() else { return as_it_is() };
     let adapted = &region.adapted;
@@ -150,7 +166,8 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     if forbidden || !adapted.has_run_before() {
         return as_it_is();
     }
-    if adapted.is_short() && !is_squeezed(worker, region) {
+    // Joined chunks cannot be cached, as the decisions of a group are.
+    if adapted.is_short() && !adapted.chunks.are_joined() && !is_squeezed(worker, region) {
         return match group::decide(adapting, region, worker).filter(|_| threads == 0) {
             Some(GroupDecision::Once { threads, default }) => {
                 let size = if threads > 0 { threads } else { default };
@@ -196,6 +213,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
         wants_busy,
         on: Some(on),
         joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
+        ..as_it_is()
     }
 }
 

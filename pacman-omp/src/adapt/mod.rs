@@ -14,6 +14,7 @@
 mod adapting;
 mod cached_decision;
 mod choice;
+mod chunks;
 mod decide;
 mod group;
 mod guard_state;
@@ -39,8 +40,9 @@ mod wait_policy;
 pub(crate) use adapting::{leave_shared, loss_limits};
 pub(crate) use cached_decision::CachedDecision;
 pub(crate) use choice::Choice;
+pub(crate) use chunks::joined as joined_chunks;
 pub(crate) use decide::{Decision, choose, decide, decide_each};
-pub(crate) use learn::{finished, finished_alone, finished_cached};
+pub(crate) use learn::{finished, finished_alone, finished_cached, had_chunks};
 pub(crate) use member::leave as leave_group;
 pub(crate) use outcome::{enter_labelled, enter_region, record_outcome};
 pub(crate) use places::mask_matters;

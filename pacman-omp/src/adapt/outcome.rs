@@ -97,8 +97,9 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         return None;
     }
     let guards = region.adapted.guards.acted();
+    let chunks = Some(region.adapted.chunks.multiple()).filter(|&multiple| multiple > 1);
     if let Some(grouped) = group::adaptation(region) {
-        return Some(Adaptation { guards, ..grouped });
+        return Some(Adaptation { guards, chunks, ..grouped });
     }
     // A thread may be in a decision while the process ends; its phase is then left out.
     let mut phase = region.adapted.phase.try_lock();
@@ -124,6 +125,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
             why,
             guards,
             loops: worksharing::recorded(region),
+            chunks,
             ..Adaptation::default()
         });
     };
@@ -143,6 +145,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         gained: time.then(|| 0.0 - phase.controller.account().lost()),
         guards,
         loops: worksharing::recorded(region),
+        chunks,
         remembered: adapting::prepared()
             .and_then(|adapting| adapting.memory.as_ref())
             .and_then(|memory| memory.remembered(region, phase)),

@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::ffi::{c_long, c_uint, c_void};
 
+use super::dynamic_loops;
 use crate::counting::Counting;
 use crate::function::Function;
 use crate::team::{self, Call, Team, TeamMode, mode};
@@ -20,7 +21,7 @@ fn data_of(team: &Team) -> *mut c_void {
 }
 
 macro_rules! starts_a_team {
-    ($via:ident: $($name:ident($($argument:ident: $type:ty),*);)+) => {$(
+    ($via:ident: $($name:ident($($argument:ident: $type:ty),*) $(=> $from:ident $to:ident $by:ident $chunk:ident)?;)+) => {$(
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(
             body: Body,
@@ -34,6 +35,7 @@ macro_rules! starts_a_team {
             unsafe extern "C-unwind" fn lacking(_: Body, _: *mut c_void, _: c_uint $(, _: $type)*) {}
             let ran = team::$via(body_of, call, |team, threads, mode| {
                 let real = team.real_or(Function::$name, lacking as *mut c_void);
+                $(let $chunk = dynamic_loops::chunk_of(team, threads, ($from, $to, $by), $chunk);)?
                 // SAFETY: the runtime's function of that name, with the program's own arguments; or `lacking`.
                 unsafe {
                     let real: Entry = std::mem::transmute(real);
@@ -59,10 +61,10 @@ macro_rules! starts_a_team {
 starts_a_team! { run:
     GOMP_parallel(flags: c_uint);
     GOMP_parallel_loop_static(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint) => start end step chunk;
     GOMP_parallel_loop_guided(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);
-    GOMP_parallel_loop_nonmonotonic_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint) => start end step chunk;
     GOMP_parallel_loop_nonmonotonic_guided(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_nonmonotonic_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);

@@ -2,7 +2,7 @@
 //!
 //! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others. These are the program's
 //! questions ([`numbers`]) and other calls that matter to a decision ([`watched`]), such as the ways
-//! out of the process. Calls in which threads wait, and those that create tasks, can be timed
+//! out of the process. Dynamic loops may get larger chunks ([`dynamic_loops`]). Calls in which threads wait, and those that create tasks, can be timed
 //! ([`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]). Programs mark
 //! phases by calls of Kokkos ([`kokkos`]) and of other tools ([`markers`]).
 
@@ -10,6 +10,7 @@
 #![allow(unreachable_pub)]
 
 mod caller;
+mod dynamic_loops;
 mod gomp;
 mod kmpc;
 mod kokkos;
@@ -25,6 +26,7 @@ mod waits;
 mod watched;
 
 pub(crate) use caller::Stack;
+pub(crate) use dynamic_loops::dynamic_schedule;
 pub(crate) use kokkos::settle_tool;
 pub(crate) use mpi::time_mpi;
 pub(crate) use ompt_state::OmptState;

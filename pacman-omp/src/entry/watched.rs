@@ -64,6 +64,17 @@ macro_rules! entries {
     (Task $name:ident) => {};
     (SharesAsTasks GOMP_taskloop) => {};
     (SharesAsTasks GOMP_taskloop_ull) => {};
+    // `dynamic_loops` has these.
+    (SharesWork GOMP_loop_dynamic_start) => {};
+    (SharesWork GOMP_loop_nonmonotonic_dynamic_start) => {};
+    (SharesWork GOMP_loop_runtime_start) => {};
+    (SharesWork GOMP_loop_nonmonotonic_runtime_start) => {};
+    (SharesWork GOMP_loop_maybe_nonmonotonic_runtime_start) => {};
+    (SharesWork GOMP_loop_ull_dynamic_start) => {};
+    (SharesWork GOMP_loop_ull_nonmonotonic_dynamic_start) => {};
+    (SharesWork GOMP_loop_ull_runtime_start) => {};
+    (SharesWork GOMP_loop_ull_nonmonotonic_runtime_start) => {};
+    (SharesWork GOMP_loop_ull_maybe_nonmonotonic_runtime_start) => {};
     ($kind:ident $name:ident) => {
         // Inlined into code of this library, the entry would have no return address of its own.
         #[unsafe(no_mangle)]

@@ -166,12 +166,14 @@ impl Part<'_> {
                 worker.affinities.take_part(affinity, thread);
             }
         }
+        let at_once = worker.dynamic.take_at_once(adapted.choice.multiple);
         let begun = team.begin(worker, counting, team.is_primary(worker));
         match &adapted.loops {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
         let ticks = team.end::<{ mode::ADAPTED }>(&begun, region, worker, thread);
+        drop(at_once);
         if adapted.choice.wants_busy {
             adapted.busy.fetch_add(ticks, Ordering::Relaxed);
         }

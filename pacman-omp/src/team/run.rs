@@ -310,9 +310,15 @@ fn run_adapted(
         if mode == TeamMode::Adapted {
             team.adapted.set(&raw const adapted);
         }
+        if adapted.choice.counts_chunks {
+            worker.dynamic.begin();
+        }
         team.own.begun.set(worker.now());
         worker.starts(|| start(&team, adapted.choice.threads, mode));
         let ticks = team.enter(region, worker);
+        if adapted.choice.counts_chunks {
+            adapt::had_chunks(region, team.own.size.get(), ticks, worker.dynamic.end());
+        }
         if team.own.depth == 0 {
             worker.binding.bind(None);
         }

@@ -71,9 +71,9 @@ impl AdaptedRun {
     /// Whether members must read this run. If not, they need not touch the stack of the primary thread.
     /// To fetch a line of that stack takes as long as the rest of an observed region.
     pub(super) fn concerns_members(&self) -> bool {
-        let Choice { places, affinity, wants_busy, .. } = &self.choice;
+        let Choice { places, affinity, wants_busy, multiple, .. } = &self.choice;
         let bound = places.is_some() || affinity.is_some() || has_bound();
-        self.loops.is_some() || bound || *wants_busy
+        self.loops.is_some() || bound || *wants_busy || *multiple > 1
     }
 }
 
@@ -136,6 +136,18 @@ impl Team {
             Some(_) if process::has_waits() => TeamMode::Waits,
             Some(_) => TeamMode::Observed,
         }
+    }
+
+    /// The chunks of dynamic loops that its members take at once.
+    #[inline]
+    pub(crate) fn multiple(&self) -> u32 {
+        // SAFETY: on the stack of the primary thread until all members are done.
+        unsafe { self.adapted.get().as_ref() }.map_or(1, |adapted| adapted.choice.multiple)
+    }
+
+    /// The most threads that the runtime may give the team, before it starts.
+    pub(crate) fn most_threads(&self) -> u32 {
+        self.runtime.ask(Function::omp_get_max_threads).unwrap_or(u32::MAX)
     }
 
     /// The calling thread's number in the team.

@@ -9,6 +9,7 @@ use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
 use pacman_regions::arena::{Row, Thread};
 
+use super::dynamic_loops::DynamicLoops;
 use super::part_start::{PartStart, UNREAD};
 use super::region_rows::RegionRows;
 use crate::adapt::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
@@ -54,6 +55,7 @@ pub(crate) struct Worker {
     pub(crate) binding: ThreadBinding,
     pub(crate) affinities: TeamAffinities,
     pub(crate) wait_policy: WaitPolicy,
+    pub(crate) dynamic: DynamicLoops,
     /// Regions of GCC's older interface, which different calls begin and end.
     pub(crate) started: RefCell<Vec<Started>>,
     /// Regions that the runtime reports through OMPT.
@@ -110,6 +112,7 @@ impl Worker {
                 binding: ThreadBinding::default(),
                 affinities: TeamAffinities::default(),
                 wait_policy: WaitPolicy::default(),
+                dynamic: DynamicLoops::default(),
                 started: RefCell::default(),
                 ompt: OmptState::default(),
                 sets: ThreadSets::default(),

@@ -10,7 +10,7 @@ use std::ffi::c_void;
 use super::partition::{Index, Iterations};
 use super::queries::Member;
 use super::schedule::{self, Ident};
-use crate::entry::Stack;
+use crate::entry::{Stack, dynamic_schedule};
 use crate::function::Function;
 use crate::interpose::real_for;
 use crate::process;
@@ -102,8 +102,15 @@ macro_rules! fetching_loops {
             let Some(real) = real_for(caller, Function::$name) else { return };
             // SAFETY: the runtime's function of that name.
             let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
-            // SAFETY: the program's own arguments.
-            unsafe { real(place, number, schedule, lower, upper, step, stack.words[0] as $step) };
+            let chunk = stack.words[0] as $step;
+            let bounds = || (i128::from(lower), i128::from(upper), i64::from(step));
+            let (schedule, chunk) = match dynamic_schedule(caller, schedule, i64::from(chunk), bounds) {
+                // A chunk has at most a hundredth of the loop's iterations.
+                Some((schedule, chunk)) => (schedule, chunk as $step),
+                None => (schedule, chunk),
+            };
+            // SAFETY: the program's own arguments, or a multiple of its chunk.
+            unsafe { real(place, number, schedule, lower, upper, step, chunk) };
             if let Some(member) = shares() {
                 // SAFETY: as above.
                 member.fetches(caller, || unsafe { Ident::source(place) });

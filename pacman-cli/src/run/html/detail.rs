@@ -144,6 +144,11 @@ fn adapted(adaptation: &Adaptation, guards: &[GuardReport]) -> String {
     });
     let mut lines: Vec<String> = gained.into_iter().collect();
     lines.push(format!("<p class=\"why\">{}</p>", escaped(&adaptation.why)));
+    if let Some(chunks) = adaptation.chunks {
+        lines.push(format!(
+            "<p class=\"why\">Threads take {chunks} chunks of dynamic loops at once.</p>"
+        ));
+    }
     for guarded in guards {
         let place = guarded.at.as_deref().map(|at| format!(", {}", escaped(at)));
         lines.push(format!(

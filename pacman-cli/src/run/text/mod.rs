@@ -331,6 +331,11 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
             name.clone(),
         ]);
         lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
+        if let Some(chunks) = adaptation.chunks {
+            lines.push_str(&format!(
+                "{name}: threads take {chunks} chunks of its dynamic loops at once\n"
+            ));
+        }
         for guarded in &region.guards {
             let place = guarded.short_place().map(|at| format!(" ({})", clean(at)));
             lines.push_str(&format!(
