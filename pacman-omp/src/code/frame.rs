@@ -31,6 +31,11 @@ impl Frame {
         self.escaped = true;
     }
 
+    /// Whether somebody may have an address in the frame.
+    pub(super) fn is_escaped(&self) -> bool {
+        self.escaped
+    }
+
     /// Whether numbers may be read through addresses that nobody follows.
     pub(super) fn is_exposed(&self) -> bool {
         self.escaped && self.spilled
@@ -127,8 +132,9 @@ impl Frame {
         self.words.iter_mut().for_each(|word| word.value = new(word.value));
     }
 
-    /// Joins the frame of another path.
-    pub(super) fn join(&mut self, other: &Frame, joined: &impl Fn(Value, Value) -> Value) {
+    /// Joins the frame of another path. Answers whether this changed the frame.
+    pub(super) fn join(&mut self, other: &Frame, joined: &impl Fn(Value, Value) -> Value) -> bool {
+        let before = (self.escaped, self.spilled, self.aligned_at);
         self.escaped |= other.escaped;
         self.spilled |= other.spilled;
         if let Some(at) = other.aligned_at {
@@ -136,21 +142,35 @@ impl Frame {
                 self.escape();
             }
         }
-        let mut words: Vec<Word> = Vec::with_capacity(self.words.len());
-        let same = |word: &Word, frame: &Frame| {
-            frame.words.iter().find(|one| one.place == word.place && one.size == word.size).copied()
-        };
-        for word in &self.words {
-            let value = match same(word, other) {
-                Some(another) => joined(word.value, another.value),
-                None => joined(word.value, Value::UNKNOWN),
-            };
-            words.push(Word { value, ..*word });
+        let mut changed = before != (self.escaped, self.spilled, self.aligned_at);
+        // Both are in order, and most frames have the same words.
+        let key = |word: &Word| (word.place, word.size);
+        let mut at = 0;
+        for another in &other.words {
+            while self.words.get(at).is_some_and(|word| key(word) < key(another)) {
+                changed |= self.words[at].join(Value::UNKNOWN, joined);
+                at += 1;
+            }
+            if self.words.get(at).is_none_or(|word| key(word) != key(another)) {
+                self.words.insert(at, Word { value: Value::UNKNOWN, ..*another });
+                changed = true;
+            }
+            changed |= self.words[at].join(another.value, joined);
+            at += 1;
         }
-        for word in other.words.iter().filter(|word| same(word, self).is_none()) {
-            words.push(Word { value: joined(Value::UNKNOWN, word.value), ..*word });
+        for word in &mut self.words[at..] {
+            changed |= word.join(Value::UNKNOWN, joined);
         }
-        words.sort_unstable_by_key(|word| (word.place, word.size));
-        self.words = words;
+        changed
+    }
+}
+
+impl Word {
+    /// Joins the value of another path. Answers whether this changed the word.
+    fn join(&mut self, another: Value, joined: &impl Fn(Value, Value) -> Value) -> bool {
+        let value = joined(self.value, another);
+        let changed = value != self.value;
+        self.value = value;
+        changed
     }
 }

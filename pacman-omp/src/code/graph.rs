@@ -7,9 +7,6 @@ use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 use super::callee::{Callee, Code};
 use super::exceptions::Handlers;
 
-/// Larger functions are not proved.
-const MOST: usize = 20_000;
-
 /// Why a function is not proved: the address of the instruction, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unproved {
@@ -33,8 +30,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The graph of the function that begins at `entry`.
-    pub(super) fn of(code: &Code<'_>, entry: u64) -> Result<Graph, Unproved> {
+    /// The graph of the function that begins at `entry`, if it has no more than `most` instructions.
+    pub(super) fn of(code: &Code<'_>, entry: u64, most: usize) -> Result<Graph, Unproved> {
         let mut graph = Graph { nodes: BTreeMap::new(), meets: BTreeSet::new() };
         let mut handlers = Handlers::of(code);
         let mut open = vec![entry];
@@ -45,7 +42,7 @@ impl Graph {
                     break;
                 }
                 let failed = |why| Unproved { at, why };
-                if graph.nodes.len() == MOST {
+                if graph.nodes.len() == most {
                     return Err(failed("the function is too large"));
                 }
                 let instruction =

@@ -10,6 +10,9 @@ use super::graph::Graph;
 /// Instructions that a search decodes at most.
 const MOST: usize = 100_000;
 
+/// Larger functions are not followed.
+const LARGEST: usize = 20_000;
+
 /// The function that has the code at `address`, and that one of `callers` calls, directly or through other
 /// functions of the module. Calls through pointers do not count.
 pub(crate) fn called_function(code: &Code<'_>, callers: &[u64], address: u64) -> Option<u64> {
@@ -23,7 +26,7 @@ pub(crate) fn called_function(code: &Code<'_>, callers: &[u64], address: u64) ->
     let mut decoded = 0;
     while let Some(function) = open.pop() {
         // A function that is not followed to its end may call others; these are not found.
-        let Ok(graph) = Graph::of(code, function) else { continue };
+        let Ok(graph) = Graph::of(code, function, LARGEST) else { continue };
         decoded += graph.nodes.len();
         if decoded > MOST {
             return None;

@@ -51,6 +51,20 @@ pub(super) struct State {
     pub(super) wrote: bool,
 }
 
+/// As [`State::is_free`], on a path with these `bounds` and that side.
+fn is_free(value: Value, bounds: &[Division], side: Option<(Division, Side)>) -> bool {
+    let is_bound = |division| bounds.contains(&division);
+    let side_of = |division| side.filter(|(of, _)| *of == division).map(|(_, side)| side);
+    match value {
+        Value::TeamSize | Value::Mixed => false,
+        Value::Derived(division) => is_bound(division),
+        Value::Form(form) => form
+            .division
+            .is_some_and(|division| is_bound(division) && form.is_of_share(side_of(division))),
+        _ => true,
+    }
+}
+
 impl State {
     /// The state at the function's entry.
     pub(super) fn entry() -> State {
@@ -94,15 +108,7 @@ impl State {
     /// Whether the program may do with the value as it likes: it has nothing of the thread's number
     /// or of the team's size, or it comes from the bounds of a loop.
     pub(super) fn is_free(&self, value: Value) -> bool {
-        let is_bound = |division| self.bounds.contains(&division);
-        match value {
-            Value::TeamSize | Value::Mixed => false,
-            Value::Derived(division) => is_bound(division),
-            Value::Form(form) => form.division.is_some_and(|division| {
-                is_bound(division) && form.is_of_share(self.side_of(division))
-            }),
-            _ => true,
-        }
+        is_free(value, &self.bounds, self.side)
     }
 
     /// The result of any computation from `values`.
@@ -213,31 +219,45 @@ impl State {
 
     /// Joins the state of another path of the same side. Answers whether this changed the state.
     pub(super) fn join(&mut self, other: &State) -> bool {
+        // A change that is not told would end a search too early.
+        #[cfg(debug_assertions)]
         let before = self.clone();
+        let (bounds, side) = (self.bounds.clone(), self.side);
         let joined = |one: Value, another: Value| match () {
             () if one == another => one,
-            () if before.is_free(one) && other.is_free(another) => Value::UNKNOWN,
+            () if is_free(one, &bounds, side) && other.is_free(another) => Value::UNKNOWN,
             () => Value::Mixed,
         };
-        for (value, another) in self.registers.iter_mut().zip(other.registers) {
-            if let (Value::Frame(_), _) | (_, Value::Frame(_)) = (*value, another) {
-                if *value != another {
-                    self.frame.escape();
-                }
-            }
-            *value = joined(*value, another);
-        }
-        self.frame.join(&other.frame, &joined);
-        self.flags = match (self.flags, other.flags) {
+        let flags = match (self.flags, other.flags) {
             (one, another) if one == another => one,
-            (one, another) => Flags::Of(joined(before.of_flags(one), other.of_flags(another))),
+            (one, another) => Flags::Of(joined(self.of_flags(one), other.of_flags(another))),
         };
-        self.bounds.retain(|division| other.bounds.contains(division));
-        if self.dividend != other.dividend {
-            self.dividend = None;
+        let mut changed = flags != self.flags;
+        self.flags = flags;
+        let escaped = self.frame.is_escaped();
+        for (value, another) in self.registers.iter_mut().zip(other.registers) {
+            if *value == another {
+                continue;
+            }
+            if let (Value::Frame(_), _) | (_, Value::Frame(_)) = (*value, another) {
+                self.frame.escape();
+            }
+            let joined = joined(*value, another);
+            changed |= joined != *value;
+            *value = joined;
         }
+        changed |= self.frame.is_escaped() != escaped;
+        changed |= self.frame.join(&other.frame, &joined);
+        self.bounds.retain(|division| other.bounds.contains(division));
+        changed |= self.bounds.len() < bounds.len();
+        if self.dividend != other.dividend {
+            changed |= self.dividend.take().is_some();
+        }
+        changed |= self.has_share && !other.has_share;
         self.has_share &= other.has_share;
-        *self != before
+        #[cfg(debug_assertions)]
+        assert_eq!(changed, *self != before);
+        changed
     }
 
     /// A value that has all that the flags depend on.
