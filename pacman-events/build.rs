@@ -8,6 +8,8 @@ mod aliases;
 mod events;
 #[path = "build/models.rs"]
 mod models;
+#[path = "build/names.rs"]
+mod names;
 #[path = "build/netburst.rs"]
 mod netburst;
 #[path = "build/presets.rs"]
@@ -48,6 +50,7 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
             .unwrap_or_else(|error| panic!("cannot write {name}: {error}"));
     };
     write("events.bin", &packed.blob);
+    names::write(&packed.names, out);
     write("layout.rs", packed.layout.as_bytes());
     write("models.rs", models.to_rust(&packed.spans).as_bytes());
     write("netburst.rs", netburst.to_rust().as_bytes());

@@ -1,5 +1,7 @@
 //! The choice of the next sample.
 
+use pacman_events::few;
+
 use super::known::Known;
 use crate::predict::Configuration;
 
@@ -48,7 +50,7 @@ impl Known<'_> {
             proposal.wanted.retain(|&at| self.promises(at, best));
         }
         proposals.retain(|proposal| !proposal.wanted.is_empty());
-        proposals.sort_by_key(|proposal| std::cmp::Reverse(proposal.momentum));
+        few::sort_by_key(&mut proposals, |proposal| std::cmp::Reverse(proposal.momentum));
         for proposal in &proposals {
             // A sample without risk is allowed even if the budget is overdrawn.
             let affordable = |at: &&usize| self.risk(**at) <= credit.max(0.0);

@@ -50,16 +50,29 @@ pub(crate) fn read(data: &Path, models: &Models) -> Result<Aliases, Fault> {
 }
 
 impl Aliases {
-    /// The statics of `alias.rs`: rows by name in lower case, and the text that they point into.
+    /// The statics of `alias.rs`: rows by name in lower case, the sets of models and the text that they
+    /// have places of. A row is small, because each process that counts loads all of them.
     pub(crate) fn to_rust(&self) -> String {
         let mut text = Text::default();
+        let mut sets: Vec<u128> = Vec::new();
         let mut rust = String::from("pub(crate) static ALIASES: &[AliasRow] = &[\n");
         for Alias { name, event, models } in &self.0 {
-            let (name, event) = (text.place(name), text.place(event));
+            let [name, event] = [name, event].map(|word| {
+                assert!(word.len() < 256, "{word} is longer than its length's byte tells");
+                text.number(word)
+            });
             let models = models.iter().fold(0u128, |models, model| models | 1 << model);
-            writeln!(rust, "AliasRow {{ name: {name}, event: {event}, models: {models:#x} }},")
-                .expect("writing to a string");
+            let set = sets.iter().position(|set| *set == models).unwrap_or_else(|| {
+                sets.push(models);
+                sets.len() - 1
+            });
+            writeln!(
+                rust,
+                "AliasRow {{ name: Word({name}), event: Word({event}), models: {set} }},"
+            )
+            .expect("writing to a string");
         }
-        rust + "];\n" + &text.to_rust()
+        let sets = format!("pub(crate) static MODELS: &[u128] = &{sets:?};\n");
+        rust + "];\n" + &sets + &text.to_rust()
     }
 }

@@ -1,16 +1,17 @@
 //! Event tables, and the blob they are packed into.
 //!
 //! ```text
-//! fences    u32 each, as names: every 64th name, its text beside the other fences'
-//! names     u32 each: offset << 8 | length into the pool; sorted by `fold`
-//! records   28 bytes each: what an event is, shared by all rows that agree
+//! records   6 bytes each: (u16 select, u16 value, u16 traits) of an event, shared by all rows that agree
+//! words     u64 each: the selects and values
+//! traits    12 bytes each: where and how an event counts
 //! choices   16 bytes each: four pairs (u16 select, u16 msr) of one extra register
+//! texts     u32 each: offset << 8 | length into the pool
 //! rows      4 bytes each: (u16 name, u16 record), one run per table sorted by name
 //! pool      the text
 //! ```
-//! Little endian throughout. A record is: u64 select, u64 value, u16 counters,
-//! u16 counters with SMT off, u16 errata (a text; 0xffff: none), u16 choices
-//! (0xffff: none), u16 flags, u8 fixed (0xff: none), u8 unused.
+//! Little endian throughout. Traits are: u16 counters, u16 counters with SMT off, u16 errata (a text;
+//! 0xffff: none), u16 choices (0xffff: none), u16 flags, u8 fixed (0xff: none), u8 unused. Records have
+//! few different words and traits, so that numbers of them take a third of the space.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -23,8 +24,6 @@ const FLAGS: [&str; 7] = ["alone", "pebs", "deprecated", "core", "node", "pair",
 /// A field of `PERF_METRICS`, which takes no counter.
 const TOPDOWN: u16 = 1 << 6;
 const NONE: u16 = 0xffff;
-/// Names between two fences; `src/db.rs` has the same number.
-const FENCE: usize = 64;
 
 /// Names that differ only in this are one name: case, and `:` for `.`.
 pub(crate) fn fold(name: &str) -> String {
@@ -51,6 +50,8 @@ pub(crate) struct Events {
 
 pub(crate) struct Packed {
     pub(crate) blob: Vec<u8>,
+    /// The names of all tables, sorted by `fold`; rows have their numbers.
+    pub(crate) names: Vec<String>,
     pub(crate) layout: String,
     pub(crate) spans: Vec<(usize, usize)>,
 }
@@ -241,22 +242,13 @@ impl Events {
             spellings.entry(folded).or_insert(name);
         }
         let mut pool = Pool::default();
-        // A search in the fences first touches one page of text in its first steps, instead of one
-        // page per step. These page faults are the cost of a first look-up.
-        let fences: Vec<u8> = spellings
-            .values()
-            .step_by(FENCE)
-            .flat_map(|name| pool.add(name).to_le_bytes())
-            .collect();
-        let mut names = Vec::new();
-        let mut numbers = HashMap::new();
-        for (index, (folded, name)) in spellings.iter().enumerate() {
-            numbers.insert(*folded, index as u16);
-            names.extend(pool.add(name).to_le_bytes());
-        }
+        let numbers: HashMap<&str, u16> =
+            spellings.keys().enumerate().map(|(index, folded)| (*folded, index as u16)).collect();
         assert!(numbers.len() < usize::from(NONE), "names are numbered with 16 bits");
 
         let mut records = Interned::default();
+        let mut words = Interned::default();
+        let mut traits = Interned::default();
         let mut choices = Interned::default();
         let mut texts = Interned::default();
         let mut rows = Vec::new();
@@ -274,22 +266,28 @@ impl Events {
                 } else {
                     texts.number(record.errata.clone())
                 };
-                let number = records.number(record.bytes(errata, choice));
+                let number = records.number([
+                    words.number(record.select),
+                    words.number(record.value),
+                    traits.number(record.traits(errata, choice)),
+                ]);
                 rows.extend(numbers[folded.as_str()].to_le_bytes());
                 rows.extend(number.to_le_bytes());
             }
         }
         let choices: Vec<u8> = choices.all.iter().flat_map(|list| choice_bytes(list)).collect();
-        let records: Vec<u8> = records.all.concat();
+        let records: Vec<u8> =
+            records.all.iter().flatten().flat_map(|number| number.to_le_bytes()).collect();
+        let words: Vec<u8> = words.all.iter().flat_map(|word| word.to_le_bytes()).collect();
         let texts: Vec<u8> =
             texts.all.iter().flat_map(|text| pool.add(text).to_le_bytes()).collect();
 
         let mut blob = Vec::new();
         let mut layout = String::new();
         let parts = [
-            ("FENCES", fences),
-            ("NAMES", names),
             ("RECORDS", records),
+            ("WORDS", words),
+            ("TRAITS", traits.all.concat()),
             ("CHOICES", choices),
             ("TEXTS", texts),
             ("ROWS", rows),
@@ -305,15 +303,14 @@ impl Events {
             .expect("writing to a string");
             blob.extend(part);
         }
-        Packed { blob, layout, spans }
+        let names = spellings.into_values().map(str::to_owned).collect();
+        Packed { blob, names, layout, spans }
     }
 }
 
 impl Record {
-    fn bytes(&self, errata: u16, choices: u16) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(28);
-        bytes.extend(self.select.to_le_bytes());
-        bytes.extend(self.value.to_le_bytes());
+    fn traits(&self, errata: u16, choices: u16) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(12);
         for half in [self.counters, self.smt_off, errata, choices, self.flags] {
             bytes.extend(half.to_le_bytes());
         }

@@ -14,12 +14,20 @@ pub(crate) struct Text {
 impl Text {
     /// The first byte of a word and its length, as a Rust tuple.
     pub(crate) fn place(&mut self, word: &str) -> String {
+        format!("({}, {})", self.first(word), word.len())
+    }
+
+    /// The first byte of a word, shifted by eight bits, and its length below 256.
+    pub(crate) fn number(&mut self, word: &str) -> usize {
+        self.first(word) << 8 | word.len()
+    }
+
+    fn first(&mut self, word: &str) -> usize {
         let Text { text, known } = self;
-        let at = *known.entry(word.to_owned()).or_insert_with(|| {
+        *known.entry(word.to_owned()).or_insert_with(|| {
             text.push_str(word);
             text.len() - word.len()
-        });
-        format!("({at}, {})", word.len())
+        })
     }
 
     /// The static of the text.

@@ -2,36 +2,43 @@
 //!
 //! Aliases are looked up after all other names failed, so none of them hides an event.
 
+use crate::event_names::EventName;
+use crate::spelling::fold;
 use crate::{CpuModel, db};
 
 struct AliasRow {
-    name: (u32, u8),
-    event: (u32, u8),
-    /// A bit for each table; 0 for all tables.
-    models: u128,
+    name: Word,
+    event: Word,
+    /// The number of its set in `MODELS`: a bit for each table; 0 for all tables.
+    models: u16,
 }
 
-/// The word at a place of the text.
-fn word((at, length): (u32, u8)) -> &'static str {
-    &packed::TEXT[at as usize..][..usize::from(length)]
+/// A word of the text: its place, shifted by eight bits, and its length.
+struct Word(u32);
+
+impl Word {
+    fn text(&self) -> &'static str {
+        &packed::TEXT[(self.0 >> 8) as usize..][..(self.0 & 0xff) as usize]
+    }
 }
 
 impl AliasRow {
     fn name(&self) -> &'static str {
-        word(self.name)
+        self.name.text()
     }
 
     fn event(&self) -> &'static str {
-        word(self.event)
+        self.event.text()
     }
 
     fn is_on(&self, cpu: CpuModel) -> bool {
-        self.models == 0 || self.models >> cpu.index() & 1 != 0
+        let models = packed::MODELS[usize::from(self.models)];
+        models == 0 || models >> cpu.index() & 1 != 0
     }
 }
 
 mod packed {
-    use super::AliasRow;
+    use super::{AliasRow, Word};
     include!(concat!(env!("OUT_DIR"), "/aliases.rs"));
 }
 
@@ -47,12 +54,12 @@ pub(crate) fn meaning(cpu: CpuModel, name: &str) -> Option<(&'static str, &'stat
 
 /// The only event whose name is this one with an underscore in place of each separator: the
 /// spelling of LIKWID.
-pub(crate) fn with_underscores(cpu: CpuModel, name: &str) -> Option<&'static str> {
-    let letter = |byte: u8| if byte == b'_' { b'.' } else { db::fold(byte) };
+pub(crate) fn with_underscores(cpu: CpuModel, name: &str) -> Option<EventName> {
+    let letter = |byte: u8| if byte == b'_' { b'.' } else { fold(byte) };
     let same = |event: &db::Event| event.name().bytes().map(letter).eq(name.bytes().map(letter));
     let mut events = db::events(cpu).filter(same);
     let event = events.next()?;
-    events.next().is_none().then_some(event.name())
+    events.next().is_none().then(|| event.name())
 }
 
 /// The aliases of a table: each name and the event or sum of events that it stands for, as written in

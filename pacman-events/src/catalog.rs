@@ -48,9 +48,10 @@ pub fn catalog(cpu: CpuModel) -> impl Iterator<Item = CatalogEntry> {
         .filter(move |preset| preset.answer(cpu).expression().is_some())
         .map(|preset| entry(preset.name(), EntryKind::Preset, preset.meaning()));
     let native = db::events(cpu).map(|event| CatalogEntry {
+        name: event.name().to_string().into(),
         deprecated: event.flags().deprecated(),
         errata: event.errata(),
-        ..entry(event.name(), EntryKind::Native, "")
+        ..entry("", EntryKind::Native, "")
     });
     // If a preset has the name in capitals, the preset serves both spellings.
     let software = perf::NAMED

@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 
+use crate::event_names::{self, EventName};
 use crate::{CounterSet, CpuModel};
 
 static BLOB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/events.bin"));
@@ -12,10 +13,9 @@ mod layout {
     include!(concat!(env!("OUT_DIR"), "/layout.rs"));
 }
 
-const RECORD: usize = 28;
+const RECORD: usize = 6;
+const TRAITS: usize = 12;
 const NONE: u16 = 0xffff;
-/// Names between two fences. `build/events.rs` has the same number.
-const FENCE: usize = 64;
 
 /// One event of one table, as the table has it.
 #[derive(Clone, Copy, Debug)]
@@ -66,12 +66,12 @@ impl EventFlags {
 /// This works for the tables of Intel, AMD and Niagara. NetBurst's events are composed of unit
 /// masks, and the encoder looks them up.
 pub(crate) fn find(cpu: CpuModel, name: &str) -> Option<Event> {
-    event_of(cpu, name_number(name)?)
+    event_of(cpu, event_names::number(name)?)
 }
 
 /// The tables that know the name.
 pub(crate) fn tables_with(name: &str) -> impl Iterator<Item = CpuModel> + use<> {
-    let number = name_number(name);
+    let number = event_names::number(name);
     CpuModel::all().filter(move |cpu| number.is_some_and(|n| event_of(*cpu, n).is_some()))
 }
 
@@ -97,28 +97,10 @@ pub(crate) fn events(cpu: CpuModel) -> impl ExactSizeIterator<Item = Event> {
     })
 }
 
-/// Order of names: case folded, and `:` equal to `.`.
-pub(crate) fn compare(one: &str, other: &str) -> Ordering {
-    // Most bytes are equal already; only the others need folding.
-    for (one, other) in one.bytes().zip(other.bytes()) {
-        if one != other {
-            match fold(one).cmp(&fold(other)) {
-                Ordering::Equal => {}
-                order => return order,
-            }
-        }
-    }
-    one.len().cmp(&other.len())
-}
-
-pub(crate) fn fold(byte: u8) -> u8 {
-    if byte == b':' { b'.' } else { byte.to_ascii_lowercase() }
-}
-
 impl Event {
     /// The name as the table spells it.
-    pub fn name(&self) -> &'static str {
-        text(layout::NAMES.0 + usize::from(self.name) * 4)
+    pub fn name(&self) -> EventName {
+        EventName::of(self.name)
     }
 
     /// The table.
@@ -128,27 +110,27 @@ impl Event {
 
     /// `config` of `perf_event_attr`: PERFEVTSEL without USR, OS and EN, except for fixed counters.
     pub(crate) fn select(&self) -> u64 {
-        long(self.at())
+        self.word(0)
     }
 
     /// The extra register's value.
     pub(crate) fn value(&self) -> u64 {
-        long(self.at() + 8)
+        self.word(2)
     }
 
     /// General counters that can count it while siblings are enabled.
     pub fn counters(&self) -> CounterSet {
-        CounterSet::from_bits(u64::from(half(self.at() + 16)))
+        CounterSet::from_bits(u64::from(half(self.traits())))
     }
 
     /// General counters that can count it with SMT off.
     pub fn counters_smt_off(&self) -> CounterSet {
-        CounterSet::from_bits(u64::from(half(self.at() + 18)))
+        CounterSet::from_bits(u64::from(half(self.traits() + 2)))
     }
 
     /// Numbers of the vendor's errata, comma-separated; empty if none is known.
     pub fn errata(&self) -> &'static str {
-        match half(self.at() + 20) {
+        match half(self.traits() + 4) {
             NONE => "",
             number => text(layout::TEXTS.0 + usize::from(number) * 4),
         }
@@ -156,7 +138,7 @@ impl Event {
 
     /// Pairs of selector (unit mask and event) and extra register, preferred first.
     pub(crate) fn choices(&self) -> impl Iterator<Item = (u16, u16)> + use<> {
-        let number = half(self.at() + 22);
+        let number = half(self.traits() + 6);
         let first = layout::CHOICES.0 + usize::from(number) * 16;
         let count = if number == NONE { 0 } else { 4 };
         (0..count)
@@ -166,36 +148,27 @@ impl Event {
 
     /// The source's notes on the event.
     pub fn flags(&self) -> EventFlags {
-        EventFlags(half(self.at() + 24))
+        EventFlags(half(self.traits() + 8))
     }
 
     /// The fixed counter that counts the event.
     pub fn fixed(&self) -> Option<u8> {
-        Some(BLOB[self.at() + 26]).filter(|fixed| *fixed != 0xff)
+        Some(BLOB[self.traits() + 10]).filter(|fixed| *fixed != 0xff)
     }
 
-    fn at(&self) -> usize {
-        layout::RECORDS.0 + usize::from(self.record) * RECORD
+    /// The number `part` bytes into the record.
+    fn number(&self, part: usize) -> usize {
+        half(layout::RECORDS.0 + usize::from(self.record) * RECORD + part).into()
     }
-}
 
-fn name_number(name: &str) -> Option<u16> {
-    // The last fence that is not beyond the name, then the names up to the next fence.
-    let (fences, size) = layout::FENCES;
-    let (mut low, mut high) = (0, size / 4);
-    while low < high {
-        let middle = (low + high) / 2;
-        match compare(text(fences + middle * 4), name) {
-            Ordering::Greater => high = middle,
-            Ordering::Equal => return Some((middle * FENCE) as u16),
-            Ordering::Less => low = middle + 1,
-        }
+    fn word(&self, part: usize) -> u64 {
+        long(layout::WORDS.0 + self.number(part) * 8)
     }
-    let first = low.checked_sub(1)? * FENCE;
-    let (names, size) = layout::NAMES;
-    let count = FENCE.min(size / 4 - first);
-    let found = search(count, |index| compare(text(names + (first + index) * 4), name))?;
-    Some((first + found) as u16)
+
+    /// The place of its traits.
+    fn traits(&self) -> usize {
+        layout::TRAITS.0 + self.number(4) * TRAITS
+    }
 }
 
 fn event_of(cpu: CpuModel, name: u16) -> Option<Event> {
@@ -224,7 +197,7 @@ fn text(at: usize) -> &'static str {
     let reference = u32::from_le_bytes(BLOB[at..at + 4].try_into().expect("four bytes"));
     let first = layout::POOL.0 + (reference >> 8) as usize;
     let bytes = &BLOB[first..first + (reference & 0xff) as usize];
-    std::str::from_utf8(bytes).expect("names are ASCII")
+    std::str::from_utf8(bytes).expect("texts are ASCII")
 }
 
 fn half(at: usize) -> u16 {
@@ -238,25 +211,6 @@ fn long(at: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_sorted_as_the_search_compares_them() {
-        let (first, size) = layout::NAMES;
-        for index in 1..size / 4 {
-            let (one, next) = (text(first + (index - 1) * 4), text(first + index * 4));
-            assert_eq!(compare(one, next), Ordering::Less, "{one} before {next}");
-        }
-    }
-
-    #[test]
-    fn every_fence_is_the_name_it_stands_for() {
-        let count = layout::NAMES.1 / 4;
-        assert_eq!(layout::FENCES.1 / 4, count.div_ceil(FENCE));
-        for fence in 0..layout::FENCES.1 / 4 {
-            let name = text(layout::NAMES.0 + fence * FENCE * 4);
-            assert_eq!(text(layout::FENCES.0 + fence * 4), name);
-        }
-    }
 
     #[test]
     fn every_row_is_found_by_its_name_in_any_spelling() {
@@ -274,6 +228,6 @@ mod tests {
 
     #[test]
     fn the_tables_stay_below_their_budget() {
-        assert!(BLOB.len() < 1_200_000, "{} bytes", BLOB.len());
+        assert!(BLOB.len() < 250_000, "{} bytes", BLOB.len());
     }
 }

@@ -24,15 +24,16 @@ pub(crate) fn nearest_to(cpu: CpuModel, asked: &str) -> Vec<String> {
     if cpu.family() == Family::NetBurst {
         all.extend(netburst(cpu, asked).into_iter().map(Cow::Owned));
     }
-    all.extend(db::events(cpu).map(|event| Cow::Borrowed(event.name())));
+    all.extend(db::events(cpu).map(|event| Cow::Owned(event.name().to_string())));
     all.extend(Preset::all().map(|preset| Cow::Borrowed(preset.name())));
     all.extend(perf::NAMED.iter().map(|row| Cow::Borrowed(row.0)));
     among(asked, all.iter().map(|name| &**name))
 }
 
 /// The names of the table and the aliases that are this one and a unit mask.
-pub(crate) fn with_unit_mask(cpu: CpuModel, base: &str) -> impl Iterator<Item = &'static str> {
-    let names = db::events(cpu).map(|event| event.name()).chain(alias::all(cpu).map(|row| row.0));
+pub(crate) fn with_unit_mask(cpu: CpuModel, base: &str) -> impl Iterator<Item = String> {
+    let aliases = alias::all(cpu).map(|row| row.0.to_owned());
+    let names = db::events(cpu).map(|event| event.name().to_string()).chain(aliases);
     names.filter(move |name| {
         let begins = name.get(..base.len()).is_some_and(|start| start.eq_ignore_ascii_case(base));
         begins && name[base.len()..].starts_with([':', '.'])

@@ -2,7 +2,7 @@
 
 use strsim::osa_distance;
 
-use crate::db::fold;
+use crate::spelling::fold;
 
 /// Up to five of `names` that are similar to `asked`, nearest first. Case does not matter.
 ///
@@ -32,7 +32,7 @@ pub fn among<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<Strin
             }
         })
         .collect();
-    found.sort();
+    found.sort_unstable();
     found.dedup_by_key(|(_, name)| *name);
     found.into_iter().take(5).map(|(_, name)| name.to_owned()).collect()
 }

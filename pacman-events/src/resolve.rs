@@ -174,7 +174,7 @@ impl<'a> Resolver<'a> {
                 Some(rest) => spelling = rest,
                 None => {
                     if let Some(event) = alias::with_underscores(self.cpu, spelling.base) {
-                        return self.aliased(asked, spelling, event);
+                        return self.aliased(asked, spelling, &event);
                     }
                     if let Some(reason) = refusal::reason(self.cpu, spelling.base) {
                         return Err(ResolveError::impossible(spelling.base, self.cpu, reason));

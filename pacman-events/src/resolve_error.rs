@@ -98,13 +98,13 @@ impl ResolveError {
 
     /// `names` are those of the event with each of its unit masks.
     #[cold]
-    pub(crate) fn needs_unit_mask(asked: &str, cpu: CpuModel, names: &[&str]) -> Self {
+    pub(crate) fn needs_unit_mask(asked: &str, cpu: CpuModel, names: &[String]) -> Self {
         const SHOWN: usize = 8;
         let masks: Vec<_> = names.iter().take(SHOWN).map(|name| &name[asked.len() + 1..]).collect();
         let more = if names.len() > SHOWN { " and others" } else { "" };
         let reason = format!("a unit mask out of {}{more}", masks.join(", "));
         let mut refusal = Self::needs(asked, cpu, reason);
-        refusal.0.nearest = names.iter().take(5).map(|&name| name.to_owned()).collect();
+        refusal.0.nearest = names.iter().take(5).cloned().collect();
         refusal
     }
 

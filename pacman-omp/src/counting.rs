@@ -123,7 +123,7 @@ impl Plan {
         }
         let able: Vec<&str> = alone.iter().map(|&number| names[number]).collect();
         let session = builder(&able).ok()?.rotate_event_sets(EventSetRotation::PerExecution);
-        let session = session.keep_figures_together().start().ok()?;
+        let session = session.keep_figures_together().start_unreported().ok()?;
         let sets = session.sets();
         let Plan { session, events, counted: places, .. } =
             Plan::counting(Some(session), std::mem::take(events), alone);
@@ -171,7 +171,7 @@ fn expanded(list: &str) -> Cow<'_, str> {
 }
 
 fn start(names: &[&str]) -> Result<Session, Error> {
-    builder(names)?.start()
+    builder(names)?.start_unreported()
 }
 
 fn builder(names: &[&str]) -> Result<SessionBuilder, Error> {

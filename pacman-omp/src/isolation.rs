@@ -62,47 +62,46 @@ static SPARE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 #[cold]
 #[inline(never)]
 pub(crate) fn isolated<R>(act: impl FnOnce() -> R) -> R {
-    /// The work, and later its result.
-    struct Work<F, R>(Option<F>, Option<R>);
+    let (mut act, mut result) = (Some(act), None);
+    isolate(&mut || result = act.take().map(|act| floating::isolated(act)));
+    result.expect("the work has run")
+}
 
-    unsafe extern "C" fn within<F: FnOnce() -> R, R>(work: *mut c_void) {
+/// As [`isolated`], once in the library instead of once for each kind of work.
+fn isolate(mut work: &mut dyn FnMut()) {
+    unsafe extern "C" fn within(work: *mut c_void) {
         // SAFETY: passed below, where no code uses it meanwhile.
-        let work = unsafe { &mut *work.cast::<Work<F, R>>() };
-        work.1 = work.0.take().map(|act| floating::isolated(act));
-    }
-
-    fn on_a_stack<F: FnOnce() -> R, R>(work: &mut Work<F, R>) {
-        let argument = (&raw mut *work).cast();
-        match taken() {
-            Some(stack) => {
-                // SAFETY: no other thread uses the stack, and its end is aligned for the ABI. The
-                // function returns and does not unwind: an `extern "C"` function aborts instead.
-                unsafe {
-                    let end = stack.cast::<u8>().add(GUARD + SIZE).cast();
-                    pacman_omp_on_stack(end, argument, within::<F, R>);
-                }
-                give_back(stack);
-            }
-            // Without address space for a stack, the thread's own may be large enough.
-            // SAFETY: as above.
-            None => unsafe { within::<F, R>(argument) },
-        }
+        let work = unsafe { &mut *work.cast::<&mut dyn FnMut()>() };
+        work();
     }
 
     const DISABLED: c_int = 1;
-    let (mut before, mut work) = (0, Work(Some(act), None));
+    let mut before = 0;
     // SAFETY: a valid state, and words of this thread.
     let errno = unsafe {
         pthread_setcancelstate(DISABLED, &raw mut before);
         *libc::__errno_location()
     };
-    on_a_stack(&mut work);
+    let argument = (&raw mut work).cast();
+    match taken() {
+        Some(stack) => {
+            // SAFETY: no other thread uses the stack, and its end is aligned for the ABI. The function
+            // returns and does not unwind: an `extern "C"` function aborts instead.
+            unsafe {
+                let end = stack.cast::<u8>().add(GUARD + SIZE).cast();
+                pacman_omp_on_stack(end, argument, within);
+            }
+            give_back(stack);
+        }
+        // Without address space for a stack, the thread's own may be large enough.
+        // SAFETY: as above.
+        None => unsafe { within(argument) },
+    }
     // SAFETY: as above, with the state before.
     unsafe {
         *libc::__errno_location() = errno;
         pthread_setcancelstate(before, null_mut());
     }
-    work.1.expect("the work has run")
 }
 
 /// The spare stack, or a new one; `None` without address space.

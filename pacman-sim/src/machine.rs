@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use pacman_events::few;
 use pacman_events::{CpuId, CpuModel};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -102,7 +103,7 @@ impl Machine {
         let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
         permissions.paranoid = Some(0);
         permissions.pmus = self.inner.spec.pmus().iter().map(|pmu| pmu.name().to_owned()).collect();
-        permissions.pmus.sort();
+        few::sort(&mut permissions.pmus);
         permissions.rdpmc = Some(2);
         permissions.smt = self.inner.spec.cpu().facts().smt_ways > 1;
         let distrusted = self.inner.distrusted.load(Ordering::Relaxed);

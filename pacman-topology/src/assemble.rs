@@ -46,7 +46,7 @@ pub(crate) fn assemble(mut cpus: Vec<Cpu>, around: Surroundings) -> Topology {
         grouped.entry(cpu.core_key).or_default().push(cpu);
     }
     let mut groups: Vec<Vec<&Cpu>> = grouped.into_values().collect();
-    groups.sort_by_key(|group| (group[0].package, group[0].die, group[0].cpu));
+    groups.sort_unstable_by_key(|group| (group[0].package, group[0].die, group[0].cpu));
 
     let mut contexts = Vec::with_capacity(cpus.len());
     let mut cores: Vec<Core> = Vec::with_capacity(groups.len());

@@ -86,7 +86,7 @@ fn read(tree: &Tree, machine: &Topology) -> Result<Vec<Cache>> {
             caches.push(Cache { level, kind, bytes, cpus });
         }
     }
-    caches.sort_by_key(|cache| (cache.level, cache.kind, cache.cpus.first()));
+    caches.sort_unstable_by_key(|cache| (cache.level, cache.kind, cache.cpus.first()));
     Ok(caches)
 }
 

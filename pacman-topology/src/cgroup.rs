@@ -1,5 +1,7 @@
 //! The CPUs and the CPU time that cgroups (version 1, 2 or both) take away.
 
+use pacman_events::few;
+
 use crate::CpuSet;
 use crate::error::Result;
 use crate::input::{self, MOST_SYSTEM_BYTES};
@@ -42,7 +44,7 @@ pub(crate) fn quota(tree: &Tree) -> Result<Option<Quota>> {
         found.extend(limit(micros.as_deref(), period.as_deref(), file));
     }
     // The sort is stable: among equal limits the innermost comes first.
-    found.sort_by(|a, b| a.cpus().total_cmp(&b.cpus()));
+    few::sort_by(&mut found, |a, b| a.cpus().total_cmp(&b.cpus()));
     Ok(found.into_iter().next())
 }
 

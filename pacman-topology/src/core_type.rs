@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use pacman_events::few;
+
 /// The type of a core on hybrid processors.
 ///
 /// Intel names the types. On Arm they follow from the capacities that the kernel gives the CPUs:
@@ -35,7 +37,7 @@ impl fmt::Display for CoreType {
 /// The type of each CPU from its capacity; empty if all have the same type.
 pub(crate) fn from_capacities(capacities: &BTreeMap<u32, u32>) -> BTreeMap<u32, CoreType> {
     let mut falling: Vec<u32> = capacities.values().copied().collect();
-    falling.sort_unstable_by(|a, b| b.cmp(a));
+    few::sort_by(&mut falling, |a, b| b.cmp(a));
     let mut tops: Vec<u32> = Vec::new();
     for capacity in falling {
         let same_kind =

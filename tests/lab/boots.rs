@@ -8,7 +8,8 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use pacman_suite::lab;
 
 use super::{
-    by_registers, energy, omp, probes, processors, registers, slots, smt, stat, turns, validate,
+    by_registers, energy, omp, probes, processors, rates, registers, slots, smt, stat, turns,
+    validate,
 };
 
 /// The lab's options of a machine.
@@ -78,6 +79,7 @@ fn machines() -> &'static [Machine] {
                     stat::line(stat::CONTEXTS),
                     omp::line(),
                     omp::on_siblings(),
+                    rates::line(),
                     energy::line(),
                     validate::busy_line(validate::SWITCHED),
                     guest(&turns::job("per-execution", "kernel")),
@@ -248,10 +250,13 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
     if wants("lab-energy") {
         programs.extend(energy::program().map(Path::to_path_buf));
     }
+    if wants("lab-rates") {
+        programs.extend(rates::program().map(Path::to_path_buf));
+    }
     if wants("lab-slots") {
         programs.extend(slots::program().map(Path::to_path_buf));
     }
-    if ["lab-regions", "lab-energy", "lab-slots"].into_iter().any(wants) {
+    if ["lab-regions", "lab-energy", "lab-rates", "lab-slots"].into_iter().any(wants) {
         programs.push(lab::libpacman_omp());
     }
     let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();

@@ -11,6 +11,7 @@ mod netburst;
 mod omp;
 mod probes;
 mod processors;
+mod rates;
 mod registers;
 mod slots;
 mod smt;

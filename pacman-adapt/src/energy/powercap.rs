@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pacman_events::few;
 use pacman_events::shown::shown_path;
 
 use super::counters::EnergyCounters;
@@ -52,7 +53,7 @@ impl Powercap {
             );
             return Err(Error::new(ErrorKind::Unsupported, why));
         }
-        zones.sort_unstable_by(|a, b| a.energy.cmp(&b.energy));
+        few::sort_by(&mut zones, |a, b| a.energy.cmp(&b.energy));
         Ok(Powercap { zones })
     }
 }

@@ -5,6 +5,7 @@
 //! contexts; coefficients from a training set turn event rates into the IPC of every other
 //! configuration.
 
+use pacman_events::few;
 use serde::{Deserialize, Serialize};
 
 use super::Configuration;
@@ -65,7 +66,7 @@ impl Linear {
         let always = std::iter::once(INSTRUCTIONS).chain(self.target.events().iter().copied());
         let mut counts: Vec<String> = always.map(str::to_owned).collect();
         counts.extend(self.event_sets.iter().flatten().cloned());
-        counts.sort_unstable();
+        few::sort(&mut counts);
         counts.dedup();
         counts
     }
@@ -113,7 +114,7 @@ impl Linear {
                 });
             }
         }
-        forecasts.sort_unstable_by_key(|forecast| forecast.configuration);
+        few::sort_by_key(&mut forecasts, |forecast| forecast.configuration);
         Ok(forecasts)
     }
 
@@ -147,7 +148,7 @@ impl Predictor for Linear {
             let events = self.event_sets[set].iter().map(String::as_str);
             let mut events: Vec<&str> =
                 events.chain([INSTRUCTIONS]).chain(self.target.events().iter().copied()).collect();
-            events.sort_unstable();
+            few::sort(&mut events);
             events.dedup();
             return Ok(Step::Sample {
                 configuration: reference,

@@ -1,5 +1,6 @@
 //! Ridge regression on standardised log ratios.
 
+use pacman_events::few;
 use serde::{Deserialize, Serialize};
 
 use super::Configuration;
@@ -102,7 +103,7 @@ impl Ridge {
             let standards = self.stages.iter().flat_map(|stage| &stage.features);
             events.extend(standards.flat_map(|standard| standard.feature.events()));
         }
-        events.sort_unstable();
+        few::sort(&mut events);
         events.dedup();
         events.into_iter().map(str::to_owned).collect()
     }
@@ -144,7 +145,7 @@ impl Ridge {
                 measured: false,
             });
         }
-        forecasts.sort_unstable_by_key(|forecast| forecast.configuration);
+        few::sort_by_key(&mut forecasts, |forecast| forecast.configuration);
         Ok(forecasts)
     }
 

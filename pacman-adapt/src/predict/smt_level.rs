@@ -1,5 +1,7 @@
 //! The SMT levels of a machine among its configurations.
 
+use pacman_events::few;
+
 use super::Forecast;
 
 /// The forecasts on all cores, one for each number of contexts of a core, quickest first.
@@ -28,6 +30,6 @@ pub fn smt_levels(forecasts: &[Forecast]) -> Vec<Forecast> {
     if levels.len() < 2 {
         return Vec::new();
     }
-    levels.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    few::sort_by(&mut levels, |a, b| a.seconds.total_cmp(&b.seconds));
     levels
 }

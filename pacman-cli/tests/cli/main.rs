@@ -19,6 +19,7 @@ mod run_energy;
 mod run_exports;
 mod run_kills;
 mod run_mpi;
+mod run_names;
 mod run_openmp;
 mod run_overhead;
 mod run_page;

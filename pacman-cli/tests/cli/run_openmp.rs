@@ -14,7 +14,7 @@ use super::crippled::Copy;
 use super::scratch::Scratch;
 use super::{library, pacman_pmu, text};
 
-const SOURCE: &str = r#"
+pub(super) const SOURCE: &str = r#"
 #include <stdio.h>
 static double cells[1 << 12];
 static void fill(void) {
@@ -50,7 +50,7 @@ fn report_of(scratch: &Scratch, program: &Path, arguments: &[&str]) -> Value {
 }
 
 /// Name, line and executions of each region, in the order of lines.
-fn regions(report: &Value) -> Vec<(String, u64, u64)> {
+pub(super) fn regions(report: &Value) -> Vec<(String, u64, u64)> {
     let regions = report["processes"][0]["regions"].as_array().expect("a list");
     let mut regions: Vec<_> = regions
         .iter()
@@ -74,60 +74,6 @@ fn gcc_s_regions_have_their_functions_names_and_lines() {
         assert_eq!(region["threads"].as_array().expect("threads").len(), 2);
         assert_eq!(region["teams"][0]["threads"], 2);
         assert!(region["figures"]["counts"]["task-clock"].as_u64() > Some(0), "{region:#}");
-    }
-}
-
-/// Names and lines of a program's regions under a compiler.
-fn named(compiler: &str, flags: &[&str], source: &str) -> Option<Vec<(String, u64)>> {
-    let scratch = Scratch::new();
-    let program = scratch.compile(compiler, &[&["-g", "-fopenmp"], flags].concat(), source)?;
-    let path = scratch.path("report.json");
-    let answer = pacman_pmu(&["run", "-o"]).arg(&path).arg("--").arg(&program).output();
-    assert_eq!(answer.expect("it runs").status.code(), Some(0));
-    let text = fs::read_to_string(&path).expect("a report");
-    let report: Value = serde_json::from_str(&text).expect("JSON");
-    Some(regions(&report).into_iter().map(|(name, line, _)| (name, line)).collect())
-}
-
-#[test]
-fn a_region_has_one_name_under_all_compilers() {
-    const CPP: &str = "namespace lab { template<class T> struct Grid { void smooth(int n) const; };\n\
-        template<class T> void Grid<T>::smooth(int n) const {\n\
-        #pragma omp parallel num_threads(2)\n\
-        { volatile double sum = 0; for (int i = 0; i < n; i++) sum = i; }\n\
-        } }\n\
-        template<class T> void fill(T *cells, int n) {\n\
-        #pragma omp parallel for num_threads(2)\n\
-        for (int i = 0; i < n; i++) cells[i] = i;\n\
-        }\n\
-        int main() { static double cells[1000]; lab::Grid<double> grid; grid.smooth(1000);\n\
-        fill(cells, 1000);\n\
-        auto each = [](int n) {\n\
-        #pragma omp parallel num_threads(2)\n\
-        { volatile double sum = 0; for (int i = 0; i < n; i++) sum = i; } };\n\
-        each(10); return 0; }\n";
-    let c = SOURCE.replace("return 3", "return 0");
-    let of_c = [("fill, line 5", 5), ("main, line 12", 12)];
-    let of_cpp =
-        [("lab::Grid<double>::smooth, line 3", 3), ("fill, line 7", 7), ("main, line 13", 13)];
-    for level in ["-O0", "-O2"] {
-        for (compilers, language, source, expected) in
-            [(["gcc", "clang"], "c", &*c, &of_c[..]), (["g++", "clang++"], "c++", CPP, &of_cpp[..])]
-        {
-            for compiler in compilers {
-                let Some(found) = named(compiler, &["-x", language, level], source) else {
-                    continue;
-                };
-                let found: Vec<(&str, u64)> =
-                    found.iter().map(|(name, line)| (name.as_str(), *line)).collect();
-                assert_eq!(found, expected, "{compiler} {level}");
-            }
-        }
-    }
-    let fortran = "program lab\ninteger :: i\n!$omp parallel do num_threads(2)\ndo i = 1, 10\n\
-                   end do\n!$omp end parallel do\nend program\n";
-    if let Some(found) = named("gfortran", &["-x", "f95"], fortran) {
-        assert_eq!(found, [("MAIN__, line 3".to_owned(), 3)]);
     }
 }
 

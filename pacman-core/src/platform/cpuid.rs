@@ -1,7 +1,23 @@
 //! The identity and features of the processor that runs the program, by CPUID.
 
+#[cfg(target_arch = "x86")]
+use std::arch::x86::{__cpuid_count, CpuidResult};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__cpuid_count, CpuidResult};
+
 use once_cell::sync::OnceCell;
 use pacman_events::{CpuId, CpuModel, Family};
+
+/// The registers that CPUID answers with, on the CPU that runs this.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+fn leaf(leaf: u32) -> CpuidResult {
+    // SAFETY: no processor on which Rust's standard library runs lacks CPUID. With newer versions of Rust
+    // the call is safe.
+    #[allow(unused_unsafe)]
+    unsafe {
+        __cpuid_count(leaf, 0)
+    }
+}
 
 /// The event table of this processor. On a hybrid processor it is the table of the core that runs
 /// the first call.
@@ -21,7 +37,7 @@ pub(super) fn model() -> CpuModel {
 fn leaf_0() -> (u32, [u8; 12]) {
     static LEAF: OnceCell<(u32, [u8; 12])> = OnceCell::new();
     *LEAF.get_or_init(|| {
-        let leaf = raw_cpuid::cpuid!(0);
+        let leaf = self::leaf(0);
         let mut vendor = [0; 12];
         for (place, word) in vendor.chunks_exact_mut(4).zip([leaf.ebx, leaf.edx, leaf.ecx]) {
             place.copy_from_slice(&word.to_le_bytes());
@@ -43,7 +59,7 @@ pub(super) fn cpu_id() -> Option<CpuId> {
     if highest < 1 {
         return None;
     }
-    let signature = raw_cpuid::cpuid!(1).eax;
+    let signature = leaf(1).eax;
     let field = |from: u32, bits: u32| signature >> from & ((1 << bits) - 1);
     let (family, model) = match field(8, 4) {
         15 => (15 + field(20, 8), field(16, 4) << 4 | field(4, 4)),
@@ -53,7 +69,7 @@ pub(super) fn cpu_id() -> Option<CpuId> {
     let id = CpuId::new(std::str::from_utf8(&vendor).ok()?, family, model, field(0, 4));
     // Leaf 1AH: core type in EAX[31:24], native model in EAX[23:0]. All bits are zero if all cores
     // are alike.
-    let hybrid = if highest >= 0x1a { raw_cpuid::cpuid!(0x1a).eax } else { 0 };
+    let hybrid = if highest >= 0x1a { leaf(0x1a).eax } else { 0 };
     Some(match (hybrid >> 24, hybrid & 0xff_ffff) {
         // Arrow Lake's low-power cores are Crestmont (2) beside Skymont (3).
         (0x20, 2) if id.model == 0xc5 => id.with_core(CoreKind::LowPower),
@@ -86,7 +102,7 @@ pub(crate) fn is_hybrid() -> bool {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     if leaf_0().0 >= 7 {
         static HYBRID: OnceCell<bool> = OnceCell::new();
-        return *HYBRID.get_or_init(|| raw_cpuid::cpuid!(7, 0).edx >> 15 & 1 == 1);
+        return *HYBRID.get_or_init(|| leaf(7).edx >> 15 & 1 == 1);
     }
     false
 }
@@ -96,10 +112,28 @@ pub(crate) fn is_hybrid() -> bool {
 pub(super) fn crystal() -> Option<(u32, u32)> {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     if leaf_0().0 >= 0x15 {
-        let leaf = raw_cpuid::cpuid!(0x15);
+        let leaf = self::leaf(0x15);
         return Some((leaf.ebx, leaf.eax)).filter(|(ebx, eax)| *ebx > 0 && *eax > 0);
     }
     None
+}
+
+/// EDX of an extended leaf; 0 if the processor has no such leaf.
+#[cfg(target_arch = "x86_64")]
+fn extended(number: u32) -> u32 {
+    if leaf(0x8000_0000).eax >= number { leaf(number).edx } else { 0 }
+}
+
+/// Whether the processor has RDTSCP.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_rdtscp() -> bool {
+    extended(0x8000_0001) >> 27 & 1 == 1
+}
+
+/// Whether the processor promises that its TSC ticks at one rate.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_invariant_tsc() -> bool {
+    extended(0x8000_0007) >> 8 & 1 == 1
 }
 
 #[cfg(all(test, any(target_arch = "x86", target_arch = "x86_64")))]
@@ -118,6 +152,13 @@ mod tests {
             let decoded = (features.family_id(), features.model_id(), features.stepping_id());
             let decoded = (decoded.0.into(), decoded.1.into(), decoded.2.into());
             assert_eq!((id.family, id.model, id.stepping), decoded);
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            let extended = cpuid.get_extended_processor_and_feature_identifiers();
+            assert_eq!(has_rdtscp(), extended.is_some_and(|leaf| leaf.has_rdtscp()));
+            let power = cpuid.get_advanced_power_mgmt_info();
+            assert_eq!(has_invariant_tsc(), power.is_some_and(|leaf| leaf.has_invariant_tsc()));
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use pacman_events::SysfsPmu;
+use pacman_events::few;
 
 use pacman_topology::input::{self, MOST_SYSTEM_BYTES};
 
@@ -15,7 +16,7 @@ pub const DEVICES: &str = "/sys/bus/event_source/devices";
 pub fn pmus_in(devices: &Path) -> Vec<SysfsPmu> {
     let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
     let mut pmus: Vec<_> = entries.flatten().filter_map(|entry| pmu(&entry.path())).collect();
-    pmus.sort_by(|one, other| one.name().cmp(other.name()));
+    few::sort_by(&mut pmus, |one, other| one.name().cmp(other.name()));
     pmus
 }
 fn pmu(directory: &Path) -> Option<SysfsPmu> {

@@ -9,7 +9,7 @@ use super::peer::Peer;
 use super::shared::{Phase, Shared};
 use super::thread::{Arrival, ThreadRecord};
 use super::thread_recorder::ThreadRecorder;
-use super::{exit_report, memberships, snapshot};
+use super::{memberships, snapshot};
 use crate::backend::Target;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -63,10 +63,9 @@ impl Drop for Handle {
 }
 
 impl Session {
-    /// The first handle of a session. The environment may ask for its report.
-    pub(super) fn of(shared: Shared) -> Session {
-        let (number, shared) = (shared.number(), exit_report::reporting(shared));
-        Session { handle: Arc::new(Handle { shared }), number }
+    /// The first handle of a session.
+    pub(super) fn of(shared: Arc<Shared>) -> Session {
+        Session { number: shared.number(), handle: Arc::new(Handle { shared }) }
     }
 
     /// The session's name, unique in this process while it is open.

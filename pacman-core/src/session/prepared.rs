@@ -1,5 +1,7 @@
 //! The start of a session: the events and places that its description names are found and tried.
 
+use std::sync::Arc;
+
 use once_cell::sync::OnceCell;
 use pacman_events::partition::Partition;
 use pacman_topology::{CpuSet, Placement, Topology, cancel};
@@ -61,7 +63,22 @@ impl SessionBuilder {
         cancel::put_off_during(|| {
             let mut prepared = PreparedSession::of(self)?;
             prepared.add_requested_events();
-            Ok(Session::of(prepared.of_threads()?))
+            Ok(Session::of(exit_report::reporting(prepared.of_threads()?)))
+        })
+    }
+
+    /// As [`start`](Self::start), without a report at the end or further events if `PACMAN_REPORT_DIR` and
+    /// `PACMAN_REPORT_EVENTS` ask for them.
+    ///
+    /// This is for a session of which the user of the program knows nothing, such as a preloaded
+    /// library's.
+    ///
+    /// # Errors
+    /// As for [`start`](Self::start).
+    pub fn start_unreported(self) -> Result<Session> {
+        cancel::put_off_during(|| {
+            let prepared = PreparedSession::of(self)?;
+            Ok(Session::of(Arc::new(prepared.of_threads()?)))
         })
     }
 

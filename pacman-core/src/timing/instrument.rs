@@ -5,6 +5,8 @@ use super::{pace, stamp};
 use crate::clock::Clock;
 #[cfg(target_arch = "x86_64")]
 use crate::clock::ClockSource;
+#[cfg(target_arch = "x86_64")]
+use crate::platform::cpuid;
 use pacman_topology::current_cpu;
 
 /// The clock around a section, and the kernel's facts about the time between two readings.
@@ -56,7 +58,7 @@ impl Live {
     pub(super) fn of(clock: Clock) -> Live {
         #[cfg(target_arch = "x86_64")]
         if clock.source() == ClockSource::Tsc {
-            return match stamp::has_rdtscp() {
+            return match cpuid::has_rdtscp() {
                 true => Live::Rdtscp(Rdtscp(())),
                 false => Live::Rdtsc(Rdtsc),
             };

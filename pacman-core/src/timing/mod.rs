@@ -51,6 +51,8 @@ use self::instrument::Live;
 use self::plan::Plan;
 use crate::clock::{Clock, ClockSource};
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(target_arch = "x86_64")]
+use crate::platform::cpuid;
 
 /// Times sections of code on the calling thread.
 ///
@@ -162,9 +164,7 @@ impl Timer {
 /// Checks that the TSC ticks at a constant rate; the error is the reason why it may not.
 #[cfg(target_arch = "x86_64")]
 fn constant_tsc() -> Result<(), &'static str> {
-    let power = raw_cpuid::CpuId::new().get_advanced_power_mgmt_info();
-    let announced = power.is_some_and(|power| power.has_invariant_tsc());
-    promised(announced, Clock::detect().source() == ClockSource::Tsc)
+    promised(cpuid::has_invariant_tsc(), Clock::detect().source() == ClockSource::Tsc)
 }
 
 /// Accepts a TSC that the kernel uses, because old processors do not announce a constant rate.

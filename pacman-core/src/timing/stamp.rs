@@ -34,9 +34,3 @@ pub(super) unsafe fn end() -> (u64, u32) {
     // Linux keeps the CPU's number in the low 12 bits of TSC_AUX, the node's above.
     (ticks, aux & 0xfff)
 }
-
-/// Whether the processor has RDTSCP.
-pub(super) fn has_rdtscp() -> bool {
-    let features = raw_cpuid::CpuId::new().get_extended_processor_and_feature_identifiers();
-    features.is_some_and(|features| features.has_rdtscp())
-}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::problem::{Item, Spot};
 use super::{Claim, Counter, CounterUse, Pmu, RegisterKind};
 use crate::CounterSet;
+use crate::few;
 
 /// A legal placement of one context's events.
 ///
@@ -185,7 +186,7 @@ pub(crate) fn assignments(
         keep_awake(pmu, items, spots, &mut result);
     }
     for assignment in &mut result {
-        assignment.placements.sort_by_key(|placement| placement.event);
+        few::sort_by_key(&mut assignment.placements, |placement| placement.event);
     }
     result
 }

@@ -11,6 +11,7 @@ use super::problem::{Item, Problem, Relax, Spot};
 use super::search::Search;
 use super::{Alternative, Pmu, Register, RegisterKind};
 use crate::CounterSet;
+use crate::few;
 
 /// All rules about registers are dropped.
 const NO_REGISTERS: Relax = Relax { reservations: false, erratum: false, registers: u32::MAX };
@@ -129,7 +130,7 @@ fn resource_of_many(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> Res
         return counters(refusal, items);
     }
     let mut kinds: Vec<RegisterKind> = claimed(items).iter().map(|(it, _)| it.kind()).collect();
-    kinds.sort_unstable();
+    few::sort(&mut kinds);
     kinds.dedup();
     let enough =
         |kind: &&RegisterKind| fits(Relax { registers: 1 << **kind as u32, ..Relax::default() });
@@ -151,7 +152,7 @@ fn resource_of_many(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> Res
         .filter(|register| kinds.contains(&register.kind()) && contested(register))
         .filter(|register| is_granted(&refusal.division.grants, items, *register))
         .collect();
-    registers.sort_unstable();
+    few::sort(&mut registers);
     registers.dedup();
     Resource::Registers { registers }
 }

@@ -17,6 +17,7 @@
 use super::matching::{Budget, Matching, Slots};
 use super::pmu::MAX_CONTEXTS;
 use super::problem::{Candidate, Problem, Spot};
+use crate::few;
 
 /// Storage of one search, reused between calls on the same problem.
 #[derive(Debug)]
@@ -102,7 +103,7 @@ impl<'p, 'a> Search<'p, 'a> {
                     }
                 }
             }
-            self.component.sort_unstable();
+            few::sort(&mut self.component);
             if !self.descend(State::default()) {
                 return false;
             }

@@ -5,11 +5,9 @@
 //! invert 23, counter mask 31:24, second unit mask 47:40. AMD's `PERF_CTLx` agrees,
 //! has no AnyThread, and extends the event select with bits 35:32.
 
-use std::borrow::Cow;
-
 use super::{
-    CanonicalName, Encoding, ExtraChoice, ExtraReg, Kind, Limits, Modifiers, Needs, PerfAttr,
-    Rings, Scope,
+    BaseName, CanonicalName, Encoding, ExtraChoice, ExtraReg, Kind, Limits, Modifiers, Needs,
+    PerfAttr, Rings, Scope,
 };
 use crate::db::Event;
 use crate::resolve_error::{ResolveError, ResolveErrorKind};
@@ -30,7 +28,7 @@ const TYPE_RAW: u32 = 4;
 /// An event as a table has it, whether shipped or the user's own.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    pub(crate) name: Cow<'static, str>,
+    pub(crate) name: BaseName,
     /// `config` of perf: PERFEVTSEL without USR, OS and EN, except for fixed counters.
     pub(crate) select: u64,
     pub(crate) choices: [(u16, u16); 4],

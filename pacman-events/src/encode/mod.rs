@@ -9,7 +9,7 @@ pub(crate) mod niagara;
 pub(crate) mod perf;
 
 pub use crate::scope::Scope;
-pub use name::{CanonicalName, Modifiers};
+pub use name::{BaseName, CanonicalName, Modifiers};
 pub use netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
 
 use crate::resolve_error::ResolveError;

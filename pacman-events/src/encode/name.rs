@@ -2,16 +2,79 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+
+use crate::event_names::EventName;
 
 /// An event's name as its table spells it, with unit masks and modifiers.
 ///
 /// Written by [`fmt::Display`]; two spellings of one event compare equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CanonicalName {
-    base: Cow<'static, str>,
+    base: BaseName,
     masks: &'static [(u16, &'static str)],
     mask: u16,
     modifiers: Modifiers,
+}
+
+/// An event's name without modifiers: a table's, or any text.
+#[derive(Clone)]
+pub struct BaseName(Base);
+
+#[derive(Clone)]
+enum Base {
+    Table(EventName),
+    Text(Cow<'static, str>),
+}
+
+impl Deref for BaseName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match &self.0 {
+            Base::Table(name) => name,
+            Base::Text(text) => text,
+        }
+    }
+}
+
+impl From<EventName> for BaseName {
+    fn from(name: EventName) -> BaseName {
+        BaseName(Base::Table(name))
+    }
+}
+
+impl From<&'static str> for BaseName {
+    fn from(text: &'static str) -> BaseName {
+        BaseName(Base::Text(Cow::Borrowed(text)))
+    }
+}
+
+impl From<String> for BaseName {
+    fn from(text: String) -> BaseName {
+        BaseName(Base::Text(Cow::Owned(text)))
+    }
+}
+
+impl fmt::Debug for BaseName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl PartialEq for BaseName {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for BaseName {}
+
+impl Hash for BaseName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
 }
 
 /// The modifiers that follow a name after `:`.
@@ -38,7 +101,7 @@ pub struct Modifiers {
 
 impl CanonicalName {
     /// A name without unit masks of its own.
-    pub fn new(base: impl Into<Cow<'static, str>>, modifiers: Modifiers) -> Self {
+    pub fn new(base: impl Into<BaseName>, modifiers: Modifiers) -> Self {
         CanonicalName { base: base.into(), masks: &[], mask: 0, modifiers }
     }
 

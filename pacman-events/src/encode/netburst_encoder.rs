@@ -7,7 +7,8 @@ use super::netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, Thre
 use super::{CanonicalName, Encoding, Kind, Limits, Modifiers, Needs, PerfAttr, Rings, Scope};
 use crate::netburst_tables::{ESCRS, EVENTS, EventRow, METRICS, MetricRow, Tags};
 use crate::resolve_error::ResolveError;
-use crate::{CounterSet, CpuModel, db, nearest};
+use crate::spelling::compare;
+use crate::{CounterSet, CpuModel, nearest};
 
 /// The meaning of a name in a NetBurst table.
 #[derive(Clone, Copy)]
@@ -29,7 +30,7 @@ const EDGE: u32 = 1 << 24;
 
 /// The event or metric with this name or alias, in any case.
 pub(crate) fn named(base: &str) -> Option<Named> {
-    let is = |name: &str| db::compare(name, base).is_eq();
+    let is = |name: &str| compare(name, base).is_eq();
     let event = EVENTS.iter().find(|row| is(row.name) || row.aliases.iter().any(|a| is(a)));
     if let Some(row) = event {
         return Some(Named::Event(row));

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 
 use super::capacity::{deal, share_out};
 use crate::allocate::{Footprint, Problem, Search};
+use crate::few;
 
 /// The most units of one part that the search covers exactly.
 const EXACT: usize = 24;
@@ -105,9 +106,9 @@ fn parts<'u>(problem: &Problem<'_>, units: &'u [Vec<u16>]) -> Vec<Vec<&'u [u16]>
     let mut parts: Vec<Vec<usize>> = groups.into_iter().map(|(_, members)| members).collect();
     parts.retain(|members| !members.is_empty());
     for members in &mut parts {
-        members.sort_unstable();
+        few::sort(members);
     }
-    parts.sort_unstable();
+    few::sort(&mut parts);
     let units = |part: Vec<usize>| part.into_iter().map(|at| units[at].as_slice()).collect();
     parts.into_iter().map(units).collect()
 }
@@ -202,7 +203,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             .iter()
             .map(|a| asked.iter().filter(|b| self.fits(1 << *a | 1 << **b)).count())
             .collect();
-        fewest_first.sort_by_key(|at| (compatible[*at], *at));
+        few::sort_by_key(&mut fewest_first, |at| (compatible[*at], *at));
         let other = self.first_fit(&fewest_first);
         if other.len() < best.len() {
             best = other;

@@ -6,6 +6,7 @@ use crate::allocate::{
     Conflict, Division, EventConstraints, Item, PlacementError, Pmu, Problem, Relax, Search,
     assignments, items,
 };
+use crate::few;
 
 /// Rotating sets that together count all events.
 ///
@@ -142,7 +143,7 @@ impl Partition {
         let Cover { sets, fewest } = fewest(&problem, &mut search, &units);
         let mut plans = Vec::with_capacity(sets.len());
         for mut set in sets {
-            set.sort_unstable();
+            few::sort(&mut set);
             assert!(search.fits(&set), "sets of separate components fit together");
             let spots: Vec<_> = set.iter().map(|item| search.spot(*item)).collect();
             let chosen: Vec<Item<'_>> = set.iter().map(|item| items[usize::from(*item)]).collect();

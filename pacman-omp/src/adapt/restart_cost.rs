@@ -81,7 +81,7 @@ pub(super) fn thread_cost() -> ThreadCost {
             .collect();
         let median = |of: usize| {
             let mut seconds: Vec<f64> = rounds.iter().map(|round| round[of]).collect();
-            seconds.sort_by(f64::total_cmp);
+            seconds.sort_unstable_by(f64::total_cmp);
             seconds[seconds.len() / 2]
         };
         ThreadCost { create: median(0), start: median(1), end: median(2) }

@@ -33,7 +33,7 @@ macro_rules! starts_a_team {
             let call = || Call::gomp(Function::$name, body_of, data, threads);
             type Entry = unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*);
             unsafe extern "C-unwind" fn lacking(_: Body, _: *mut c_void, _: c_uint $(, _: $type)*) {}
-            let ran = team::$via(body_of, call, |team, threads, mode| {
+            let ran = team::$via(body_of, call, move |team, threads, mode| {
                 let real = team.real_or(Function::$name, lacking as *mut c_void);
                 $(let $chunk = dynamic_loops::chunk_of(team, threads, ($from, $to, $by), $chunk);)?
                 // SAFETY: the runtime's function of that name, with the program's own arguments; or `lacking`.

@@ -157,7 +157,7 @@ unsafe extern "C-unwind" fn fork_call(
     // SAFETY: compilers pass a description, or null.
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let call = || Call { entry: name, body, data: words.cast(), words: count, threads: 0, source };
-    let start = |team: &Team, threads: u32, mode: TeamMode| {
+    let start = move |team: &Team, threads: u32, mode: TeamMode| {
         let Some(real) = team.real(name) else { return };
         if threads > 0 {
             push_num_threads(team, place, threads);
@@ -211,7 +211,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let (data, threads) = (words.as_mut_ptr().cast(), u32::from(condition == 0));
     let call = || Call { entry: name, body, data, words: count, threads, source };
-    let start = |team: &Team, threads: u32, _| {
+    let start = move |team: &Team, threads: u32, _| {
         let Some(real) = team.real(name) else { return };
         if condition != 0 && threads > 0 {
             push_num_threads(team, place, threads);

@@ -23,15 +23,21 @@ use crate::waits;
 use crate::worker::Worker;
 use crate::worksharing;
 
+/// Has the real entry start a team of the given size, on the body for the given mode. The size 0 leaves it
+/// to the runtime.
+///
+/// The frequent paths are compiled into each entry. The others take this, and are in the library once.
+type Start<'a> = &'a dyn Fn(&Team, u32, TeamMode);
+
 /// Runs one execution of `body` for a call. False if there is no runtime at all.
 ///
-/// `start` has the real entry start a team of the given size (0 leaves it to the runtime), on the body
-/// for the given mode. `bare` passes the call on to a runtime as it is.
+/// `start` is a [`Start`] with its arguments by value: a reference to them would have the frequent path
+/// store them, too. `bare` passes the call on to a runtime as it is.
 #[inline(always)]
 pub(crate) fn run(
     body: *const c_void,
     call: impl Fn() -> Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
+    start: impl Fn(&Team, u32, TeamMode),
     bare: impl FnOnce(&'static Runtime),
 ) -> bool {
     let Some(region) = region::find(body as u64) else {
@@ -39,7 +45,8 @@ pub(crate) fn run(
             worker.run_as_primary(|| worker.starts(|| bare(runtime)));
             return true;
         }
-        return run_new(call(), start);
+        let start = start;
+        return run_new(call(), &start);
     };
     run_region(region, call, start);
     true
@@ -47,7 +54,7 @@ pub(crate) fn run(
 
 /// Runs a region that is not known yet, or not observed.
 #[inline(never)]
-fn run_new(call: Call, start: impl FnOnce(&Team, u32, TeamMode)) -> bool {
+fn run_new(call: Call, start: Start<'_>) -> bool {
     // With an overhead budget regions have other keys than their bodies.
     let known = match process::is_sampled() {
         true => region::find(region::key(call.body as u64, 0)),
@@ -72,19 +79,23 @@ fn run_new(call: Call, start: impl FnOnce(&Team, u32, TeamMode)) -> bool {
 fn run_region(
     region: &'static Region,
     call: impl Fn() -> Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
+    start: impl Fn(&Team, u32, TeamMode),
 ) {
     let worker = Worker::here();
     if process::only_observes() {
         return run_observed(region, worker, call(), start, |_, _| ());
     }
     if process::has_waits_kernels_or_sets() {
-        return run_labelled(region, worker, call(), start);
+        let start = start;
+        return run_labelled(region, worker, call(), &start);
     }
     let Call { entry, threads, .. } = call();
     let cached = match adapt::decide(region, worker, entry, threads) {
         Decision::Cached(cached) => cached,
-        other => return run_uncached(region, worker, &other, call(), start),
+        other => {
+            let start = start;
+            return run_uncached(region, worker, &other, call(), &start);
+        }
     };
     let call = Call { threads: cached.threads(), ..call() };
     run_observed(region, worker, call, start, |size, ticks| {
@@ -124,12 +135,7 @@ fn run_observed(
 
 /// Runs the region with the label of the kernel around it, times its waits, or changes the event set.
 #[inline(never)]
-fn run_labelled(
-    base: &'static Region,
-    worker: &Worker,
-    call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
-) {
+fn run_labelled(base: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
     if process::only_times_waits() {
         return run_with_waits(base, worker, call, start, false);
     }
@@ -154,7 +160,7 @@ fn run_with_waits(
     region: &'static Region,
     worker: &Worker,
     call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
+    start: Start<'_>,
     metered: bool,
 ) {
     let is_outermost = worker.depth() == 0;
@@ -163,7 +169,7 @@ fn run_with_waits(
     }
     let start = |team: &Team, threads, _| start(team, threads, TeamMode::Waits);
     let run = || match metered {
-        true => run_metered(region, worker, call, start),
+        true => run_metered(region, worker, call, &start),
         false => run_observed(region, worker, call, start, |_, _| ()),
     };
     match is_outermost {
@@ -174,29 +180,19 @@ fn run_with_waits(
 
 /// Runs the region with an event set that takes its turn. Waits may be timed as well.
 #[inline(never)]
-fn run_rotating(
-    region: &'static Region,
-    worker: &Worker,
-    call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
-) {
+fn run_rotating(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
     if process::has_waits() && worker.depth() == 0 {
         waits::note_root(worker);
     }
     let start = |team: &Team, threads, _| start(team, threads, TeamMode::Rotating);
     match process::is_metered() {
-        true => run_metered(region, worker, call, start),
+        true => run_metered(region, worker, call, &start),
         false => run_observed(region, worker, call, start, |_, _| ()),
     }
 }
 
 /// Runs an execution that stands for those around it, and chooses the next one.
-fn run_sampled(
-    region: &'static Region,
-    worker: &Worker,
-    call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
-) {
+fn run_sampled(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
     // The members of a league are primary threads themselves.
     let is_alone = worker.depth() == 0 && call.entry != Function::GOMP_teams_reg;
     if !is_alone || process::runs_kernels() {
@@ -233,7 +229,7 @@ fn run_uncached(
     worker: &Worker,
     decide: &Decision<'_>,
     call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
+    start: Start<'_>,
 ) {
     match decide {
         Decision::Metered => run_metered(region, worker, call, start),
@@ -246,12 +242,7 @@ fn run_uncached(
 
 /// Reads the energy around a region that is inside no other.
 #[inline(never)]
-fn run_metered(
-    region: &'static Region,
-    worker: &Worker,
-    call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
-) {
+fn run_metered(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
     let is_outermost = worker.depth() == 0;
     if is_outermost {
         energy::begin(worker.address());
@@ -274,7 +265,7 @@ fn run_decided(
     worker: &Worker,
     decision: Decision<'_>,
     call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
+    start: Start<'_>,
 ) {
     match decision {
         Decision::Cached(cached) => {
@@ -293,12 +284,7 @@ fn run_decided(
 }
 
 #[inline(never)]
-fn run_adapted(
-    region: &'static Region,
-    worker: &Worker,
-    call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
-) {
+fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
     let team = observed_team(&call, region, worker);
     worker.run_as_primary(|| {
         let adapted = AdaptedRun {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use pacman_events::encode::{Kind, Scope};
+use pacman_events::few;
 use pacman_events::{CounterSet, CpuModel, Encoding, Family, resolve};
 
 use super::intrinsic::told_on_intel;
@@ -55,7 +56,7 @@ impl Rules {
             }
         }
         for event in model.events() {
-            let Ok(resolved) = resolve(model, event.name()) else { continue };
+            let Ok(resolved) = resolve(model, &event.name()) else { continue };
             if let Some(encoding) = resolved.encoding() {
                 rules.learn(encoding, smt);
             }
@@ -129,7 +130,7 @@ impl Rules {
     /// The extra registers, each once.
     pub(super) fn extra_registers(&self) -> Vec<u32> {
         let mut registers: Vec<u32> = self.extras.values().map(|extra| extra.msr).collect();
-        registers.sort_unstable();
+        few::sort(&mut registers);
         registers.dedup();
         registers
     }

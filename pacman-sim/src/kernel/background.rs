@@ -1,5 +1,7 @@
 //! Time that passes on all contexts at once, for those who count whole contexts.
 
+use pacman_events::few;
+
 use super::file::{What, Whose};
 use super::state::{SOMEBODY, State, scaled};
 use crate::background::{CoreActivity, activity};
@@ -74,7 +76,7 @@ impl State {
             Whose::Task(_) => None,
         });
         let mut cores: Vec<usize> = counted.collect();
-        cores.sort_unstable();
+        few::sort(&mut cores);
         cores.dedup();
         cores
     }

@@ -5,6 +5,7 @@ use std::os::fd::RawFd;
 
 use pacman_events::allocate::{Alternative, Counter, EventConstraints, Placement, Pmu};
 use pacman_events::encode::Rings;
+use pacman_events::few;
 use pacman_events::partition::Partition;
 use pacman_events::{CounterSet, CpuModel, Encoding, Family};
 
@@ -86,7 +87,7 @@ impl State {
             let file = &self.files[fd];
             file.enabled && !file.failed && is_here(file)
         });
-        leaders.sort_by_key(|fd| !self.files[fd].pinned);
+        few::sort_by_key(&mut leaders, |fd| !self.files[fd].pinned);
         leaders
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use pacman_events::few;
+
 use super::{Placement, empty_list};
 use crate::cpu_bits::CpuBits;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,11 +24,11 @@ impl Placement {
         let mut sequence = Vec::new();
         match self {
             Placement::Compact => {
-                cores.sort_by_key(|core| core.core_type);
+                few::sort_by_key(&mut cores, |core| core.core_type);
                 cores.into_iter().for_each(|core| sequence.extend(contexts_of(core)));
             }
             Placement::OnePerCore => {
-                cores.sort_by_key(|core| core.core_type);
+                few::sort_by_key(&mut cores, |core| core.core_type);
                 cores.into_iter().for_each(|core| sequence.extend(contexts_of(core).first()));
             }
             Placement::Scatter => {

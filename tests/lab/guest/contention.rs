@@ -60,7 +60,7 @@ pub(crate) fn run() -> Result<()> {
 fn offcore() -> Vec<String> {
     let mut found: Vec<Encoding> = Vec::new();
     for event in machine::model().events() {
-        let Ok(resolved) = resolve(machine::model(), event.name()) else { continue };
+        let Ok(resolved) = resolve(machine::model(), &event.name()) else { continue };
         let Some((encoding, extra)) = resolved.encoding().and_then(|it| Some((it, it.extra?)))
         else {
             continue;

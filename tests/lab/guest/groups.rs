@@ -89,7 +89,7 @@ fn word(answer: &Answer) -> &'static str {
 fn drawn(pmu: &Pmu, watchdog: bool) {
     let cpu = machine::model();
     let (scarce, plenty): (Vec<String>, Vec<String>) = {
-        let usable = cpu.events().filter_map(|event| usable(cpu, event.name()));
+        let usable = cpu.events().filter_map(|event| usable(cpu, &event.name()));
         let (scarce, plenty): (Vec<Encoding>, Vec<Encoding>) =
             usable.partition(|encoding| is_scarce(cpu, encoding));
         let names = |list: Vec<Encoding>| list.iter().map(|it| it.name.to_string()).collect();

@@ -2,6 +2,7 @@
 
 pub(crate) mod module;
 mod outlined;
+mod references;
 mod shortened;
 
 use std::collections::HashMap;
@@ -26,6 +27,8 @@ pub(crate) struct Name {
     pub(super) symbol: Option<String>,
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
+    /// The instance of a template that the region is in.
+    instance: Option<String>,
 }
 
 impl Name {
@@ -66,12 +69,21 @@ impl Names {
             }
             module
         });
-        let (mut symbol, mut around, mut place) = (None, None, None);
+        let (mut symbol, mut around, mut place, mut referrer) = (None, None, None, None);
         if let Ok(module) = module {
             symbol = module.symbol_at(site.address);
             around = module.around(site.address).filter(|_| symbol.is_none());
             place = module.place_of(site.address);
+            referrer = module.referrer(site.address);
         }
+        // The function that has the region: in GCC's symbols, or beside LLVM's calls without its arguments.
+        let own = symbol.as_deref().and_then(outlined::function);
+        let beside = source.as_ref().and_then(|source| source.function.as_deref());
+        let referrer = referrer.filter(|referrer| {
+            own.or(beside).is_some_and(|name| outlined::may_be_same(name, &referrer.function))
+        });
+        let instance = own.or(referrer.as_ref().map(|referrer| referrer.function.as_str()));
+        let instance = instance.and_then(outlined::instance);
         // The place of a region that is known by its call is the place of that call.
         let called = around.map(|function| Source {
             file: None,
@@ -79,19 +91,19 @@ impl Names {
             line: place.as_ref().and_then(|(_, line)| *line),
         });
         // The code of GCC's outlined function begins at the line of the construct.
-        let begins = symbol.as_deref().filter(|symbol| outlined::has_function(symbol));
-        let begins = begins.and_then(|_| place.as_ref()?.1);
+        let begins = own.and_then(|_| place.as_ref()?.1);
         let text = named(site, symbol.as_deref(), source.as_ref().or(called.as_ref()), begins);
         let (file, line) = match (source, place) {
             (Some(Source { file: Some(file), line: Some(line), .. }), place) => {
                 // LLVM's is as the compiler was called; debug information has the directory.
                 let full = place.map(|(full, _)| full).filter(|full| ends_with(full, &file));
+                let full = full.or(referrer.and_then(|referrer| referrer.file));
                 (Some(full.unwrap_or(file)), Some(line))
             }
             (_, Some((file, line))) => (Some(file), line),
             _ => (None, None),
         };
-        Name { text, symbol, file, line }
+        Name { text, symbol, file, line, instance }
     }
 }
 
@@ -135,10 +147,9 @@ pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     let mut named: HashMap<String, usize> = HashMap::new();
     let mut placed: HashMap<_, usize> = HashMap::new();
     let mut instances: HashMap<_, usize> = HashMap::new();
-    let instance = |name: &Name| name.symbol.as_deref().and_then(outlined::instance);
     for (name, _) in regions.iter() {
-        if let Some(instance) = instance(name) {
-            *instances.entry((name.text.clone(), instance)).or_default() += 1;
+        if let Some(instance) = &name.instance {
+            *instances.entry((name.text.clone(), instance.clone())).or_default() += 1;
         }
         *named.entry(name.text.clone()).or_default() += 1;
         *placed.entry(place(name)).or_default() += 1;
@@ -148,8 +159,10 @@ pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
             continue;
         }
         let unique = placed[&place(name)] == 1;
-        let instance =
-            instance(name).filter(|own| instances[&(name.text.clone(), own.clone())] == 1);
+        let instance = name
+            .instance
+            .as_ref()
+            .filter(|own| instances[&(name.text.clone(), (*own).clone())] == 1);
         name.text = match (&name.file, name.line, instance) {
             (Some(file), Some(line), _) if unique => {
                 format!("{} ({}:{line})", name.text, last(file))
@@ -236,6 +249,7 @@ mod tests {
             symbol: None,
             file: Some(file.into()),
             line: Some(line),
+            instance: None,
         };
         let site = |address| Site { module: "/bin/x".into(), address, source: None };
         let (mut one, mut two, mut three) =

@@ -1,6 +1,6 @@
 //! One executable or library, opened for symbols and lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use addr2line::Loader;
-use object::{Object as _, ObjectSymbol, ReadCache, SymbolKind};
+use object::{Object as _, ObjectSection, ObjectSymbol, ReadCache, SectionKind, SymbolKind};
 
+use super::outlined;
+use super::references::References;
 use crate::error::{CliError, CliResult};
 
 /// The symbols and lines of a module's files.
@@ -18,6 +20,17 @@ pub(crate) struct Module {
     /// stripped file, the nearest function before the address is another one.
     symbols: BTreeMap<u64, (String, u64)>,
     lines: Option<Loader>,
+    /// The places that take the addresses of regions' functions.
+    references: References,
+}
+
+/// The code that takes the address of a region's function.
+#[derive(Debug)]
+pub(super) struct Referrer {
+    /// The function in the source that the code is of, as the linker names it; the compiler may have put
+    /// it into another one.
+    pub(super) function: String,
+    pub(super) file: Option<String>,
 }
 
 impl Module {
@@ -39,11 +52,12 @@ impl Module {
                 collect(&file, &mut symbols);
             }
         }
+        let references = references(&file, &symbols);
         let lines = match separate {
             Some(separate) => with_supplement(&separate),
             None => with_supplement(path),
         };
-        Ok(Module { symbols, lines })
+        Ok(Module { symbols, lines, references })
     }
 
     /// The function that begins at this address.
@@ -55,6 +69,16 @@ impl Module {
     pub(crate) fn around(&self, address: u64) -> Option<String> {
         let (start, (name, size)) = self.symbols.range(..address).next_back()?;
         (address - start < *size).then(|| name.clone())
+    }
+
+    /// The code that takes the address of the function that begins at this one.
+    pub(super) fn referrer(&self, address: u64) -> Option<Referrer> {
+        let place = self.references.to(address)?;
+        // The innermost function comes first.
+        let frame = self.lines.as_ref()?.find_frames(place).ok()?.next().ok()??;
+        let function = frame.function?.raw_name().ok()?.into_owned();
+        let file = frame.location.and_then(|location| location.file).map(str::to_owned);
+        Some(Referrer { function, file })
     }
 
     /// File and line of the code at this address.
@@ -97,6 +121,25 @@ fn collect<'a>(file: &Object<'a>, symbols: &mut BTreeMap<u64, (String, u64)>) {
             symbols.insert(symbol.address(), (name.to_owned(), symbol.size()));
         }
     }
+}
+
+/// The references to the functions of regions, in all code of the file.
+fn references(file: &Object, symbols: &BTreeMap<u64, (String, u64)>) -> References {
+    let wanted: HashSet<u64> = symbols
+        .iter()
+        .filter(|(_, (name, _))| outlined::is_region(name))
+        .map(|(address, _)| *address)
+        .collect();
+    let mut references = References::default();
+    if wanted.is_empty() {
+        return references;
+    }
+    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
+        // Compilers put no code into sections that do not decode.
+        let Ok(code) = section.data() else { continue };
+        references.find(section.address(), code, |address| wanted.contains(&address));
+    }
+    references
 }
 
 /// The file with the stripped debug information. It must have the same build ID.

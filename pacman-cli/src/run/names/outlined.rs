@@ -67,27 +67,71 @@ impl Outlined<'_> {
     }
 }
 
-/// Whether a symbol is that of a region that names its function.
-pub(super) fn has_function(symbol: &str) -> bool {
-    matches!(Outlined::of(symbol), Outlined::Region { function: Some(_), .. })
+/// Whether a symbol is that of a region.
+pub(super) fn is_region(symbol: &str) -> bool {
+    matches!(Outlined::of(symbol), Outlined::Region { .. })
 }
 
-/// The instance of a template that a symbol is of: the function with its template arguments.
-pub(super) fn instance(symbol: &str) -> Option<String> {
-    let Outlined::Region { function: Some(function), .. } = Outlined::of(symbol) else {
-        return None;
+/// The function that a region's symbol names.
+pub(super) fn function(symbol: &str) -> Option<&str> {
+    match Outlined::of(symbol) {
+        Outlined::Region { function, .. } => function,
+        Outlined::Function(_) => None,
+    }
+}
+
+/// The instance of a template that a function is: its name with its template arguments. Compilers number
+/// lambdas differently, so that of a lambda begins behind the number.
+pub(super) fn instance(function: &str) -> Option<String> {
+    let name = without_parameters(function)?;
+    let own = match lambda(&name) {
+        Some(at) => {
+            let of_lambda = &name[at + "::".len()..];
+            let end = of_lambda.find("}::").map(|end| end + 1).or_else(|| of_lambda.find("::"));
+            of_lambda.get(end? + "::".len()..)?
+        }
+        None => &name,
     };
-    without_parameters(function).filter(|name| name.contains('<'))
+    Some(own.to_owned()).filter(|name| name.contains('<'))
+}
+
+/// Whether two names may be of one function, beside template arguments and parameters. GCC's debug
+/// information has no symbol of a lambda's operator.
+pub(super) fn may_be_same(one: &str, other: &str) -> bool {
+    let is_lambda = || without_parameters(one).is_some_and(|name| lambda(&name).is_some());
+    plain(one) == plain(other) || other.starts_with("operator()") && is_lambda()
 }
 
 /// A function's name without parameters and without template arguments of its own. That of a lambda is
 /// the function around it, as LLVM has it.
 fn plain(function: &str) -> Cow<'_, str> {
     let Some(name) = without_parameters(function) else { return demangled(function) };
-    let name = name.split("::{lambda").next().unwrap_or(&name);
+    let name = &name[..lambda(&name).unwrap_or(name.len())];
     let is_operator = name.rsplit("::").next().is_some_and(|last| last.starts_with("operator"));
     let end = if is_operator { None } else { own_arguments(name) };
     Cow::Owned(name[..end.unwrap_or(name.len())].to_owned())
+}
+
+/// Where the first lambda of a name begins that is in no template argument. LLVM has its own mark for one
+/// that only its file can name.
+fn lambda(name: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, letter) in name.char_indices() {
+        match letter {
+            // Operators are no brackets.
+            '<' if !name[..at].trim_end_matches('<').ends_with("operator") => depth += 1,
+            '>' if !name[..at].trim_end_matches(['>', '-']).ends_with("operator") => {
+                depth = depth.saturating_sub(1);
+            }
+            ':' if depth == 0
+                && ["::{lambda", "::$_"].iter().any(|mark| name[at..].starts_with(mark)) =>
+            {
+                return Some(at);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Where the template arguments at the end of a name begin.
@@ -186,6 +230,28 @@ mod tests {
         ] {
             assert_eq!(of(symbol), name);
         }
+    }
+
+    #[test]
+    fn a_lambda_is_the_function_around_it_and_its_number_is_no_part_of_an_instance() {
+        // `each` with a lambda of `main` as its argument; lambdas of `main` with arguments of their own.
+        let (each, gcc, llvm) = (
+            "_Z4eachIZ4mainEUliE_EviT_",
+            "_ZZ4mainENKUlT_E2_clIiEEDaS_",
+            "_ZZ4mainENK3$_0clIiEEDaT_",
+        );
+        assert_eq!(plain(each), "each");
+        assert_eq!(instance(each).as_deref(), Some("each<main::{lambda(int)#1}>"));
+        for symbol in [gcc, llvm] {
+            assert_eq!(plain(symbol), "main");
+            assert_eq!(instance(symbol).as_deref(), Some("operator()<int>"));
+            assert!(may_be_same(symbol, "operator()<int>") && may_be_same("main", symbol));
+        }
+        assert!(!may_be_same("main", "operator()<int>") && !may_be_same(each, "main"));
+        // `a < b` of a class template, and a lambda in an operator.
+        assert_eq!(plain("_ZltIiEbRK1AIT_ES4_"), "operator< <int>");
+        assert_eq!(plain("_ZZlsR1AiENKUlvE_clEv"), "operator<<(A&, int)");
+        assert_eq!(instance("main"), None);
     }
 
     #[test]

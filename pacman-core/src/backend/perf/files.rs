@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use pacman_events::few;
+
 /// The PMUs that count for cores: those with a `cpus` list, and x86's plain `cpu`.
 pub(super) fn core_pmus(devices: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
@@ -15,7 +17,7 @@ pub(super) fn core_pmus(devices: &Path) -> Vec<String> {
                 || name.starts_with("apple_")
         })
         .collect();
-    names.sort();
+    few::sort(&mut names);
     names
 }
 

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event, KernelAccounting, Software, Source, Term};
 use crate::platform::CoreTypePmu;
 use pacman_events::encode::TopDown;
+use pacman_events::few;
 
 /// The counters of a set of events, in the order of reading.
 ///
@@ -166,7 +167,7 @@ impl Plan {
     fn arrange(mut parts: Vec<Part>, sharing: Sharing, pages: bool) -> Plan {
         let core_types = core_types(&parts);
         let by_core_type = |part: &Part| core_types.iter().position(|it| part.is_of(it));
-        parts.sort_by_key(|part| match (&part.way, by_core_type(part)) {
+        few::sort_by_key(&mut parts, |part| match (&part.way, by_core_type(part)) {
             (CountSource::Member(member), Some(number)) => (0, number, !topdown::leads(member)),
             (CountSource::Member(member @ Member { ask: Ask::Hardware(_), .. }), None) => {
                 (1, 0, !topdown::leads(member))

@@ -52,8 +52,8 @@ pub(super) fn counters<S: PerfSys + Clone>(
     macro_rules! by_page {
         ($($n:literal)*) => {
             match (by_call.len(), width) {
+                // Processors since 2008. The Pentium 4 and Core 2 have 40 bits.
                 $(($n, 48) => PageCounters::<S, $n, 48>::boxed(pages, by_call),)*
-                $(($n, 40) => PageCounters::<S, $n, 40>::boxed(pages, by_call),)*
                 (n, _) => {
                     let (sys, locations) = (by_call.sys().clone(), CounterLocations::unknown_of(n));
                     Box::new(AnyPageCounters { sys, pages, width, locations, by_call })

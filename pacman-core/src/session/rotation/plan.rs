@@ -2,6 +2,7 @@
 
 use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::Rings;
+use pacman_events::few;
 use pacman_events::partition::Partition;
 
 use super::sets::{MAX_ROTATED_EVENTS, Set, Sets};
@@ -197,7 +198,7 @@ impl Planner<'_> {
         for number in numbers {
             all.extend(self.numbers(|event| event.is_part_of(&self.events[*number])));
         }
-        all.sort_unstable();
+        few::sort(&mut all);
         all.dedup();
         all
     }

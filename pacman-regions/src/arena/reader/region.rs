@@ -126,7 +126,8 @@ pub(super) fn adaptation_of(record: &[u64]) -> Option<Adaptation> {
     let words = record.get(start..start.checked_add(bytes.div_ceil(8))?)?;
     let mut text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     text.truncate(bytes);
-    serde_json::from_slice(&text).ok()
+    // As text: the preloaded library reads all other JSON so, and need not have two readers.
+    serde_json::from_str(std::str::from_utf8(&text).ok()?).ok()
 }
 
 impl Adaptation {

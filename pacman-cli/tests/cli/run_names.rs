@@ -1,0 +1,103 @@
+//! Names of regions are the same under all compilers.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::pacman_pmu;
+use super::run_openmp::{SOURCE, regions};
+use super::scratch::Scratch;
+
+/// Names and lines of a program's regions under a compiler.
+fn named(compiler: &str, flags: &[&str], source: &str) -> Option<Vec<(String, u64)>> {
+    let scratch = Scratch::new();
+    let program = scratch.compile(compiler, &[&["-g", "-fopenmp"], flags].concat(), source)?;
+    let path = scratch.path("report.json");
+    let answer = pacman_pmu(&["run", "-o"]).arg(&path).arg("--").arg(&program).output();
+    assert_eq!(answer.expect("it runs").status.code(), Some(0));
+    let text = fs::read_to_string(&path).expect("a report");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    Some(regions(&report).into_iter().map(|(name, line, _)| (name, line)).collect())
+}
+
+#[test]
+fn a_region_has_one_name_under_all_compilers() {
+    const CPP: &str = "namespace lab { template<class T> struct Grid { void smooth(int n) const; };\n\
+        template<class T> void Grid<T>::smooth(int n) const {\n\
+        #pragma omp parallel num_threads(2)\n\
+        { volatile double sum = 0; for (int i = 0; i < n; i++) sum = i; }\n\
+        } }\n\
+        template<class T> void fill(T *cells, int n) {\n\
+        #pragma omp parallel for num_threads(2)\n\
+        for (int i = 0; i < n; i++) cells[i] = i;\n\
+        }\n\
+        int main() { static double cells[1000]; lab::Grid<double> grid; grid.smooth(1000);\n\
+        fill(cells, 1000);\n\
+        auto each = [](int n) {\n\
+        #pragma omp parallel num_threads(2)\n\
+        { volatile double sum = 0; for (int i = 0; i < n; i++) sum = i; } };\n\
+        each(10); return 0; }\n";
+    let c = SOURCE.replace("return 3", "return 0");
+    let of_c = [("fill, line 5", 5), ("main, line 12", 12)];
+    let of_cpp =
+        [("lab::Grid<double>::smooth, line 3", 3), ("fill, line 7", 7), ("main, line 13", 13)];
+    for level in ["-O0", "-O2"] {
+        for (compilers, language, source, expected) in
+            [(["gcc", "clang"], "c", &*c, &of_c[..]), (["g++", "clang++"], "c++", CPP, &of_cpp[..])]
+        {
+            for compiler in compilers {
+                let Some(found) = named(compiler, &["-x", language, level], source) else {
+                    continue;
+                };
+                let found: Vec<(&str, u64)> =
+                    found.iter().map(|(name, line)| (name.as_str(), *line)).collect();
+                assert_eq!(found, expected, "{compiler} {level}");
+            }
+        }
+    }
+    let fortran = "program lab\ninteger :: i\n!$omp parallel do num_threads(2)\ndo i = 1, 10\n\
+                   end do\n!$omp end parallel do\nend program\n";
+    if let Some(found) = named("gfortran", &["-x", "f95"], fortran) {
+        assert_eq!(found, [("MAIN__, line 3".to_owned(), 3)]);
+    }
+}
+
+#[test]
+fn instances_of_a_template_have_one_name_under_all_compilers() {
+    const CPP: &str = "template<class T> T sum(const T *cells, int n) {\n\
+        T sum = 0;\n\
+        #pragma omp parallel for num_threads(2) reduction(+ : sum)\n\
+        for (int i = 0; i < n; i++) sum += cells[i];\n\
+        return sum;\n\
+        }\n\
+        int main() { static float a[1000]; static double b[1000];\n\
+        auto add = [&](auto by) {\n\
+        #pragma omp parallel for num_threads(2)\n\
+        for (int i = 0; i < 1000; i++) a[i] += by; };\n\
+        add(1); add(2.0);\n\
+        auto put = [&](int k) {\n\
+        #pragma omp parallel for num_threads(2)\n\
+        for (int i = 0; i < 1000; i++) b[i] += k; };\n\
+        put(1);\n\
+        return sum(a, 1000) + sum(b, 1000) < 0; }\n";
+    let expected = [
+        ("main, line 13", 13),
+        ("main, line 9 (operator()<double>)", 9),
+        ("main, line 9 (operator()<int>)", 9),
+        ("sum, line 3 (sum<double>)", 3),
+        ("sum, line 3 (sum<float>)", 3),
+    ];
+    // Loaded anywhere, and where they are linked.
+    for placed in [["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]] {
+        for level in ["-O0", "-O2"] {
+            for compiler in ["g++", "clang++"] {
+                let flags = [&["-x", "c++", "-std=c++14", level], &placed[..]].concat();
+                let Some(mut found) = named(compiler, &flags, CPP) else { continue };
+                found.sort();
+                let found: Vec<(&str, u64)> =
+                    found.iter().map(|(name, line)| (name.as_str(), *line)).collect();
+                assert_eq!(found, expected, "{compiler} {level} {placed:?}");
+            }
+        }
+    }
+}
