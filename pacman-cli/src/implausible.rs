@@ -156,6 +156,7 @@ mod tests {
             phases: Vec::new(),
             timeline: Timeline::default(),
             waits: None,
+            logs: Vec::new(),
             scheduling: None,
             notes: Vec::new(),
         }

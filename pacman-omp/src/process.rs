@@ -16,7 +16,7 @@ struct Setup {
 struct Shared {
     observed: AtomicBool,
     /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`], [`WAITS`],
-    /// [`KERNELS`], [`SAMPLED`] and [`ROTATES`].
+    /// [`KERNELS`], [`SAMPLED`], [`ROTATES`] and [`TRACED`].
     kind: AtomicU8,
     /// When this process began, in ticks; a forked child has its own.
     begun: AtomicU64,
@@ -38,6 +38,8 @@ const KERNELS: u8 = 8;
 const SAMPLED: u8 = 16;
 /// Event sets take turns on the counters.
 const ROTATES: u8 = 32;
+/// Single executions are logged. Regions are not adapted then.
+const TRACED: u8 = 64;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static RANK: OnceLock<Rank> = OnceLock::new();
@@ -54,10 +56,11 @@ static PID: AtomicU32 = AtomicU32::new(0);
 /// Sets the options, once; false if they are set already.
 pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
     let waits = if options.waits { WAITS } else { 0 };
+    let traced = if options.trace { TRACED } else { 0 };
     let is_sampled = options.overhead.is_some() && options.events.is_empty() && !options.energy;
     let kind = match adapted {
         true => ADAPTED,
-        false => waits | if is_sampled { SAMPLED } else { 0 },
+        false => waits | traced | if is_sampled { SAMPLED } else { 0 },
     };
     SHARED.kind.store(kind, Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
@@ -116,10 +119,11 @@ pub(crate) fn has_waits() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & WAITS != 0
 }
 
-/// Whether waits inside regions are timed, regions may have labels, or event sets take turns.
+/// Whether waits inside regions are timed, regions may have labels, event sets take turns, or executions
+/// are logged.
 #[inline]
-pub(crate) fn has_waits_kernels_or_sets() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & (WAITS | KERNELS | ROTATES) != 0
+pub(crate) fn needs_more_than_times() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & (WAITS | KERNELS | ROTATES | TRACED) != 0
 }
 
 /// Whether event sets take turns on the counters.
@@ -131,6 +135,12 @@ pub(crate) fn rotates_sets() -> bool {
 /// Event sets take turns on the counters, from the first region on.
 pub(crate) fn rotate_sets() {
     SHARED.kind.fetch_or(ROTATES, Ordering::Relaxed);
+}
+
+/// Whether single executions are logged.
+#[inline]
+pub(crate) fn is_traced() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & TRACED != 0
 }
 
 /// Whether waits are timed and nothing else happens to regions.

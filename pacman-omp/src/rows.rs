@@ -5,11 +5,13 @@
 //! never added up here. So no count is lost or doubled if the process ends at any moment.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pacman_core::backend::MAX_EVENTS;
 use pacman_core::fork::Lock;
-use pacman_regions::arena::{EVENTS, PhaseRow, PrimaryStats, Row, SetRow, Thread, WaitRow};
+use pacman_regions::arena::{
+    EVENTS, LogBlock, PhaseRow, PrimaryStats, Row, SetRow, Thread, WaitRow,
+};
 
 use crate::arena;
 use crate::counting::Plan;
@@ -31,6 +33,14 @@ pub(crate) struct Spare {
     waits: BTreeMap<(u32, u32, u32), Vec<&'static WaitRow>>,
     /// By phase and thread number.
     phases: BTreeMap<(u32, u32), Vec<&'static PhaseRow>>,
+    logs: Vec<OwnLog>,
+}
+
+/// The log of a thread, or of threads that ran one after the other, with its latest block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnLog {
+    pub(crate) number: u32,
+    pub(crate) block: LogBlock,
 }
 
 pub(crate) static SPARE: Lock<Spare> = Lock::new(Spare::NONE);
@@ -45,6 +55,7 @@ impl Spare {
         threads: Vec::new(),
         waits: BTreeMap::new(),
         phases: BTreeMap::new(),
+        logs: Vec::new(),
     };
 
     /// In the child of a fork: all rows are the parent's.
@@ -138,6 +149,26 @@ pub(crate) fn phase_row(phase: u32, thread: u32) -> &'static PhaseRow {
         row.row.set_key(phase, thread);
         row
     })
+}
+
+/// A log that no thread has.
+pub(crate) fn spare_log() -> Option<OwnLog> {
+    SPARE.lock().logs.pop()
+}
+
+/// A block for executions with `counts` counts, of the log of that number or of a new one. `None` without
+/// room.
+pub(crate) fn log(number: Option<u32>, counts: usize) -> Option<OwnLog> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    record_events();
+    let number = number.unwrap_or_else(|| NEXT.fetch_add(1, Ordering::Relaxed));
+    let block = arena::with(|writer| writer.log_block(number, counts)).flatten()?;
+    Some(OwnLog { number, block })
+}
+
+/// Gives back the log of the calling thread, which ends.
+pub(crate) fn give_back_log(log: OwnLog) {
+    SPARE.lock().logs.push(log);
 }
 
 /// Gives back the rows of phases of the calling thread, which ends.

@@ -8,6 +8,7 @@
 
 pub mod arena;
 mod budget;
+mod execution_log;
 mod max_loss;
 mod options;
 mod phases;
@@ -20,6 +21,7 @@ mod site;
 mod waits;
 
 pub use budget::OverheadBudget;
+pub use execution_log::{ExecutionLog, LoggedExecution, LoggedWait};
 pub use max_loss::MaxLoss;
 pub use options::{Guard, Objective, Options, Segment, Waiting};
 pub use phases::{Phase, PhaseKind, PhaseStates, PhaseThread};

@@ -43,6 +43,8 @@ pub struct Options {
     pub waiting: Waiting,
     /// Whether waits inside regions are timed. Adaptation excludes it.
     pub waits: bool,
+    /// Whether single executions are logged, for traces. Adaptation excludes it.
+    pub trace: bool,
     /// The part of a region's time that observing it may take; `None` times every execution, as
     /// adaptation, energy and events do.
     pub overhead: Option<OverheadBudget>,
@@ -178,6 +180,7 @@ const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
 const SHARE: &str = "PACMAN_OMP_SHARE";
 const WAITS: &str = "PACMAN_OMP_WAITS";
+const TRACE: &str = "PACMAN_OMP_TRACE";
 const OVERHEAD: &str = "PACMAN_OMP_OVERHEAD";
 
 impl Options {
@@ -205,6 +208,9 @@ impl Options {
         }
         if self.waits {
             all.push((WAITS, "1".into()));
+        }
+        if self.trace {
+            all.push((TRACE, "1".into()));
         }
         all.extend(self.overhead.map(|budget| (OVERHEAD, budget.to_string().into())));
         all
@@ -264,6 +270,13 @@ impl Options {
                 _ => parsed(WAITS, format!("it must be 0 or 1, got {word:?}")),
             }
         }
+        if let Some(word) = get(TRACE) {
+            match word.as_str() {
+                "0" => {}
+                "1" => options.trace = options.adapt.is_none(),
+                _ => parsed(TRACE, format!("it must be 0 or 1, got {word:?}")),
+            }
+        }
         if let Some(word) = get(MAX_THREADS) {
             match word.parse() {
                 Ok(most) if most > 0 => options.max_threads = Some(most),
@@ -318,6 +331,7 @@ mod tests {
             lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
             waits: false,
+            trace: false,
             overhead: Some(OverheadBudget::DEFAULT),
         };
         let variables = options.variables();
@@ -330,7 +344,7 @@ mod tests {
 
     #[test]
     fn waits_are_timed_only_without_adaptation() {
-        let options = Options { waits: true, ..Options::default() };
+        let options = Options { waits: true, trace: true, ..Options::default() };
         let of = |options: &Options| {
             let variables = options.variables();
             let get = |name: &str| {
@@ -341,6 +355,7 @@ mod tests {
         assert_eq!(of(&options), (options.clone(), Vec::new()));
         let (both, wrong) = of(&Options { adapt: Some(Objective::Time), ..options });
         assert_eq!((both.waits, both.adapt, wrong.len()), (false, Some(Objective::Time), 1));
+        assert!(!both.trace);
     }
 
     #[test]
@@ -353,14 +368,15 @@ mod tests {
             MAX_LOSS => Some("5".into()),
             LIFTED => Some("query,everything".into()),
             WAITS => Some("yes".into()),
+            TRACE => Some("yes".into()),
             OVERHEAD => Some("0".into()),
             _ => None,
         };
         let (options, wrong) = Options::read(get);
-        assert!(!options.waits && options.overhead.is_none());
+        assert!(!options.waits && !options.trace && options.overhead.is_none());
         assert_eq!((options.adapt, options.max_threads, options.max_loss), (None, None, None));
         assert_eq!(options.lifted, [Guard::Query].into());
-        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 8));
+        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 9));
         assert_eq!(wrong[1], "PACMAN_OMP_ENERGY: must be 0 or 1, got \"yes\"");
         assert!(wrong[2].contains("time, energy, edp, ed2p"), "{}", wrong[2]);
     }

@@ -1,4 +1,4 @@
-//! Phases: parts of a program that it marks by calls of another tool's interface.
+//! Phases: parts of a program that it marks by calls of an interface for tools.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +22,13 @@ pub enum PhaseKind {
     Likwid,
     /// A region of PAPI's high-level interface.
     Papi,
+    /// A phase of a session of PACMAN itself.
+    Pacman,
 }
 
 impl PhaseKind {
     /// All kinds, each at the number that a recording has for it.
-    const ALL: [PhaseKind; 7] = [
+    const ALL: [PhaseKind; 8] = [
         PhaseKind::KokkosFor,
         PhaseKind::KokkosReduce,
         PhaseKind::KokkosScan,
@@ -34,6 +36,7 @@ impl PhaseKind {
         PhaseKind::KokkosFence,
         PhaseKind::Likwid,
         PhaseKind::Papi,
+        PhaseKind::Pacman,
     ];
 
     /// The kind of that number in a recording.
@@ -56,6 +59,7 @@ impl PhaseKind {
             PhaseKind::KokkosFence => "kokkos-fence",
             PhaseKind::Likwid => "likwid",
             PhaseKind::Papi => "papi",
+            PhaseKind::Pacman => "pacman",
         }
     }
 }
@@ -115,6 +119,6 @@ mod tests {
             let text = serde_json::to_string(&kind).expect("a word");
             assert_eq!(text, format!("\"{}\"", kind.word()));
         }
-        assert_eq!(PhaseKind::numbered(7), None);
+        assert_eq!(PhaseKind::numbered(8), None);
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Phase, Remembered, Row, Scheduling, Site, Waits};
+use crate::{ExecutionLog, Phase, Remembered, Row, Scheduling, Site, Waits};
 
 /// All regions of one process, from the loading of the library to the end of the process.
 ///
@@ -33,7 +33,7 @@ pub struct Recording {
     pub energy: Option<ProcessEnergy>,
     /// Every region, in the order of first execution.
     pub regions: Vec<Region>,
-    /// The phases that the program marks by calls of another tool, in the order of first execution.
+    /// The phases that the program marks by calls of a tool, in the order of first execution.
     #[serde(default)]
     pub phases: Vec<Phase>,
     /// The times at which regions ran.
@@ -41,6 +41,9 @@ pub struct Recording {
     /// The waits inside regions; `None` if they were not asked for.
     #[serde(default)]
     pub waits: Option<Waits>,
+    /// The first single executions of each thread; empty if they were not asked for.
+    #[serde(default)]
+    pub logs: Vec<ExecutionLog>,
     /// The kernel's account of the threads. The library records it if it times waits and the process
     /// exits; otherwise the command completes it for the process that it started.
     #[serde(default)]

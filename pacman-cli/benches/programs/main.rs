@@ -3,7 +3,11 @@
 //! `cargo bench -p pacman-cli --bench programs -- --threads 2,4 "./sp.S" "./lulesh2.0 -s 12 -i 200"` runs
 //! each command line in every way once a round. It prints the median of the rounds' ratios to the program
 //! alone, with their quartiles. A second run alone shows the noise. What `run` takes to start and end is
-//! measured on `true`, and is left out of the ratios.
+//! measured on `true` with the same options, and is left out of the ratios.
+//!
+//! `--observed` leaves out adaptation, which options such as `--waits` exclude. `--library` also leaves out the
+//! command: the names in a report of a large program with debug information take milliseconds. `--processor` compares processor
+//! time: on a busy machine it varies less than wall time, unless threads spin.
 //!
 //! Lines of standard output that are equal in all runs alone must be equal in all others. Exit status 1 if a
 //! line is not, or if a run failed.
@@ -19,7 +23,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use output::Outputs;
-use ways::{WAYS, Way};
+use ways::{OBSERVED, PRELOADED, Times, WAYS, Way};
 
 /// Where one thread takes less of the time alone than this, adaptation has something to gain.
 const GAIN: f64 = 0.9;
@@ -33,6 +37,16 @@ struct Options {
     /// Numbers of threads (OMP_NUM_THREADS), with commas between them.
     #[arg(long, default_value = "2,4", value_delimiter = ',')]
     threads: Vec<u32>,
+    /// Run alone and observed only, which options such as --waits need.
+    #[arg(long)]
+    observed: bool,
+    /// As --observed, by the library without the command: what the program itself takes, with the usual budget
+    /// and, if they are among the options, with --waits.
+    #[arg(long, conflicts_with = "observed")]
+    library: bool,
+    /// Compare processor time instead of wall time.
+    #[arg(long)]
+    processor: bool,
     /// Options of `run` in all observed and adapted runs, such as --waits.
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     with: String,
@@ -42,6 +56,21 @@ struct Options {
     // Cargo gives it to every benchmark.
     #[arg(long, hide = true)]
     bench: bool,
+}
+
+impl Options {
+    fn ways(&self) -> &'static [Way] {
+        match (self.library, self.observed) {
+            (true, _) => &PRELOADED,
+            (_, true) => &OBSERVED,
+            _ => &WAYS,
+        }
+    }
+
+    /// The time to compare.
+    fn time(&self, times: Times) -> Duration {
+        if self.processor { times.processor } else { times.wall }
+    }
 }
 
 fn main() -> ExitCode {
@@ -58,14 +87,14 @@ fn main() -> ExitCode {
 /// Whether every output was the program's own.
 fn print(options: &Options) -> io::Result<bool> {
     let scratch = tempfile::tempdir()?;
-    let start = start_cost(scratch.path(), options.rounds)?;
+    let (start, ways) = (start_cost(scratch.path(), options)?, options.ways());
     println!(
         "medians of {} ratios to the program alone [quartiles]; start and end of run, {:.1} ms, left out",
         options.rounds,
         start.as_secs_f64() * 1e3
     );
     print!("{:>7} {:>9}", "threads", "alone");
-    for way in &WAYS[1..] {
+    for way in &ways[1..] {
         print!("  {:<19}", way.name());
     }
     println!("  {:>5}  {:<9}  program", "gain", "output");
@@ -90,34 +119,35 @@ fn row(
     let run = |way: Way, command: &str, threads, memory: &Path| {
         way.run(command, threads, &options.with, scratch, memory)
     };
-    let mut ratios = WAYS.map(|_| Vec::new());
+    let ways = options.ways();
+    let mut ratios = vec![Vec::new(); ways.len()];
     let mut alone = Vec::new();
     let mut outputs = Outputs::default();
     for round in 0..options.rounds as usize {
-        let mut seconds = WAYS.map(|_| 0.0);
+        let mut seconds = vec![0.0; ways.len()];
         // Each way follows each other one, so that none has always the caches of the same neighbour.
-        for turn in 0..WAYS.len() {
-            let at = (turn + round) % WAYS.len();
-            let (time, text) = run(WAYS[at], command, threads, memory.path())?;
-            let time = if WAYS[at].preloads() { time.saturating_sub(start) } else { time };
+        for turn in 0..ways.len() {
+            let at = (turn + round) % ways.len();
+            let (times, text) = run(ways[at], command, threads, memory.path())?;
+            let time = options.time(times);
+            let time = if ways[at].preloads() { time.saturating_sub(start) } else { time };
             seconds[at] = time.as_secs_f64();
-            outputs.add(WAYS[at], text);
+            outputs.add(ways[at], text);
         }
         alone.push(seconds[0]);
-        for (ratios, seconds_of_way) in ratios.iter_mut().zip(seconds) {
+        for (ratios, seconds_of_way) in ratios.iter_mut().zip(&seconds) {
             ratios.push(seconds_of_way / seconds[0]);
         }
     }
     print!("{threads:>7} {:>7.3} s", quartiles(&mut alone)[1]);
-    let all = ratios.each_mut().map(|ratios| quartiles(ratios));
+    let all: Vec<[f64; 3]> = ratios.iter_mut().map(|ratios| quartiles(ratios)).collect();
     for [first, median, third] in &all[1..] {
         print!("  {median:<5.3} [{first:.3}, {third:.3}]");
     }
-    let of = |way| all[WAYS.iter().position(|&other| other == way).expect("a way")][1];
-    let one = of(Way::OneThread);
-    match one < GAIN {
-        true => print!("  {:>3.0} %", 100.0 * (1.0 - of(Way::Adapted)) / (1.0 - one)),
-        false => print!("  {:>5}", "-"),
+    let of = |way| Some(all[ways.iter().position(|&other| other == way)?][1]);
+    match of(Way::OneThread).zip(of(Way::Adapted)).filter(|(one, _)| *one < GAIN) {
+        Some((one, adapted)) => print!("  {:>3.0} %", 100.0 * (1.0 - adapted) / (1.0 - one)),
+        None => print!("  {:>5}", "-"),
     }
     let difference = outputs.difference();
     println!("  {:<9}  {command}", if difference.is_some() { "differs" } else { "same" });
@@ -128,12 +158,15 @@ fn row(
 }
 
 /// What `run` adds to a program that does nothing: the median of the rounds' differences.
-fn start_cost(scratch: &Path, rounds: u32) -> io::Result<Duration> {
+fn start_cost(scratch: &Path, options: &Options) -> io::Result<Duration> {
     let mut more = Vec::new();
-    for _ in 0..rounds.max(9) {
-        let (alone, _) = Way::Alone.run("true", 1, "", scratch, scratch)?;
-        let (observed, _) = Way::Observed.run("true", 1, "", scratch, scratch)?;
-        more.push(observed.saturating_sub(alone).as_secs_f64());
+    for _ in 0..options.rounds.max(9) {
+        let time = |way: Way| -> io::Result<Duration> {
+            Ok(options.time(way.run("true", 1, &options.with, scratch, scratch)?.0))
+        };
+        let alone = time(Way::Alone)?;
+        let observed = if options.library { Way::Preloaded } else { Way::Observed };
+        more.push(time(observed)?.saturating_sub(alone).as_secs_f64());
     }
     Ok(Duration::from_secs_f64(quartiles(&mut more)[1]))
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use pacman_regions::OverheadBudget;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Alone,
@@ -12,6 +14,8 @@ pub(crate) enum Way {
     Again,
     OneThread,
     Observed,
+    /// Observed by the library alone: no command starts, and none writes a report.
+    Preloaded,
     Adapted,
     /// Adapted from what the rounds before have found; the first round finds nothing.
     Remembered,
@@ -20,6 +24,17 @@ pub(crate) enum Way {
 pub(crate) const WAYS: [Way; 6] =
     [Way::Alone, Way::Again, Way::OneThread, Way::Observed, Way::Adapted, Way::Remembered];
 
+/// The ways without adaptation, and those in which only the library runs.
+pub(crate) const OBSERVED: [Way; 3] = [Way::Alone, Way::Again, Way::Observed];
+pub(crate) const PRELOADED: [Way; 3] = [Way::Alone, Way::Again, Way::Preloaded];
+
+/// The wall time of a run, and the time that its threads had a processor.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) wall: Duration,
+    pub(crate) processor: Duration,
+}
+
 impl Way {
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -27,6 +42,7 @@ impl Way {
             Way::Again => "alone again",
             Way::OneThread => "one thread",
             Way::Observed => "observed",
+            Way::Preloaded => "library alone",
             Way::Adapted => "adapted",
             Way::Remembered => "adapted with memory",
         }
@@ -36,7 +52,7 @@ impl Way {
         !matches!(self, Way::Alone | Way::Again | Way::OneThread)
     }
 
-    /// The time of a run, and what the program printed.
+    /// The times of a run, and what the program printed.
     pub(crate) fn run(
         self,
         command: &str,
@@ -44,10 +60,11 @@ impl Way {
         options: &str,
         scratch: &Path,
         memory: &Path,
-    ) -> io::Result<(Duration, Vec<u8>)> {
+    ) -> io::Result<(Times, Vec<u8>)> {
         let mut words = command.split_whitespace();
         let program = words.next().ok_or_else(|| io::Error::other("a command line is empty"))?;
-        let mut all = match self.preloads() {
+        let by_command = self.preloads() && self != Way::Preloaded;
+        let mut all = match by_command {
             true => Command::new(env!("CARGO_BIN_EXE_pacman-pmu")),
             false => Command::new(program),
         };
@@ -57,7 +74,16 @@ impl Way {
                 all.env_remove(&*name);
             }
         }
-        if self.preloads() {
+        // Cargo builds the library beside the benches.
+        let library = std::env::current_exe()?.with_file_name("libpacman_omp.so");
+        if self == Way::Preloaded {
+            all.env("LD_PRELOAD", &library).env("PACMAN_OMP_DIR", memory);
+            all.env("PACMAN_OMP_OVERHEAD", OverheadBudget::DEFAULT.to_string());
+            if options.split_whitespace().any(|option| option == "--waits") {
+                all.env("PACMAN_OMP_WAITS", "1");
+            }
+        }
+        if by_command {
             all.args(["run", "-o"]).arg(scratch.join("report.json"));
             all.args(options.split_whitespace());
             match self {
@@ -65,19 +91,18 @@ impl Way {
                 Way::Remembered => drop(all.arg("--adapt").env("PACMAN_OMP_MEMORY", memory)),
                 _ => {}
             }
-            let library = std::env::current_exe()?;
-            // Cargo builds the library beside the benches.
-            all.env("PACMAN_OMP_LIBRARY", library.with_file_name("libpacman_omp.so"));
+            all.env("PACMAN_OMP_LIBRARY", &library);
             all.arg("--").arg(program);
         }
         let threads = if self == Way::OneThread { 1 } else { threads };
         all.args(words).env("OMP_NUM_THREADS", threads.to_string()).stdin(Stdio::null());
-        let begin = Instant::now();
+        let (begin, before) = (Instant::now(), processor_time());
         let output = all.output();
-        let time = begin.elapsed();
+        let times =
+            Times { wall: begin.elapsed(), processor: processor_time().saturating_sub(before) };
         let output = output.map_err(|error| io::Error::other(format!("{all:?}: {error}")))?;
         match output.status.success() {
-            true => Ok((time, output.stdout)),
+            true => Ok((times, output.stdout)),
             false => Err(io::Error::other(format!(
                 "{all:?}: {}: {}",
                 output.status,
@@ -85,4 +110,18 @@ impl Way {
             ))),
         }
     }
+}
+
+/// The processor time of all processes that have been waited for.
+fn processor_time() -> Duration {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the system fills the structure, whose zeros are valid.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let of = |time: libc::timeval| {
+        Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+    };
+    of(usage.ru_utime) + of(usage.ru_stime)
 }

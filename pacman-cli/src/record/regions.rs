@@ -198,6 +198,7 @@ mod tests {
             phases: Vec::new(),
             timeline: Timeline::default(),
             waits: None,
+            logs: Vec::new(),
             scheduling: None,
             notes: Vec::new(),
         }

@@ -32,6 +32,11 @@ pub(super) struct Destination {
 }
 
 impl Form {
+    /// Whether a file of that name gets a trace.
+    pub(super) fn is_trace(path: &Path) -> bool {
+        matches!(Form::of(path), Ok(Form::Trace))
+    }
+
     /// The form that a file's name asks for.
     pub(super) fn of(path: &Path) -> CliResult<Form> {
         if path.as_os_str() == "-" {

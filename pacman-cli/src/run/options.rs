@@ -11,6 +11,7 @@ use pacman_core::{Error, ErrorKind, Event, Session, Topology, energy, platform};
 use pacman_regions::{Objective, Options, OverheadBudget, Waiting};
 
 use super::arguments::RunArgs;
+use super::destination::Form;
 use super::library::VARIABLE;
 use super::memory::Memory;
 use super::shared::Shared;
@@ -143,6 +144,7 @@ pub(super) fn environment(
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
         waits: args.waits,
+        trace: !args.adapt && args.output.as_deref().is_some_and(Form::is_trace),
         overhead: overhead(args),
         ..Options::default()
     };

@@ -28,8 +28,10 @@ mod run_ranks;
 mod run_refusals;
 mod run_report;
 mod run_rotation;
+mod run_sessions;
 mod run_signals;
 mod run_stays;
+mod run_trace;
 mod run_training;
 mod run_transparent;
 mod schema;
@@ -45,6 +47,7 @@ mod stat_refusals;
 mod stat_rotation;
 mod stat_signals;
 mod stat_totals;
+mod trace_format;
 mod validate;
 
 use std::path::PathBuf;

@@ -46,6 +46,7 @@ fn is_near(one: f64, other: f64, distance: f64) -> bool {
 fn slices_of_a_trace_nest_and_agree_with_the_json_report() {
     let Some([trace, json]) = reports([".trace.json", ".json"]) else { return };
     let trace: Value = serde_json::from_str(&trace).expect("JSON");
+    super::trace_format::tracks(&trace);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(trace["otherData"]["format"], "pacman-trace");
     let mut tracks: BTreeMap<(u64, u64), Vec<&Value>> = BTreeMap::new();
@@ -58,7 +59,7 @@ fn slices_of_a_trace_nest_and_agree_with_the_json_report() {
             Some("M") if event["name"] == "thread_name" => {
                 assert!(threads.insert(track, event["args"]["name"].clone()).is_none());
             }
-            Some("M" | "C") => {}
+            Some("M" | "C" | "i") => {}
             _ => panic!("{event}"),
         }
     }

@@ -82,6 +82,26 @@ fn the_waits_of_a_sample_stand_for_those_of_all_executions() {
     }
 }
 
+/// Each part of a thread reads the processor clock twice, by system calls of 0.35 µs in a virtual machine.
+#[test]
+fn the_time_of_a_short_region_has_no_readings_of_the_processor_clock() {
+    for compiler in ["gcc", "clang"] {
+        let scratch = Scratch::new();
+        let flags = ["-g", "-O1", "-fopenmp"];
+        let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
+        let time = |arguments: &[&str]| {
+            let (known, process) = run(&scratch, &program, arguments);
+            number(&region(&process, "tiny")["time_s"]) - known
+        };
+        // Another process on the processor makes an execution longer, never shorter.
+        let least = |arguments: &[&str]| (0..4).map(|_| time(arguments)).fold(f64::MAX, f64::min);
+        let all = ["--overhead", "100"];
+        let more = (least(&[&all[..], &["--waits"]].concat()) - least(&all)) / 1e5;
+        eprintln!("{compiler}: {more} s more in an execution");
+        assert!(more < 0.5e-6, "{compiler}: {more} s more in an execution");
+    }
+}
+
 #[test]
 fn every_execution_is_timed_on_request_and_where_figures_need_it() {
     let scratch = Scratch::new();

@@ -54,8 +54,8 @@ const LAYOUT: &str = "
 const SIZES: [(u32, u32); 3] = [(390, 844), (1280, 800), (1920, 1080)];
 
 /// The first screen has verdict, tree and states.
-fn lies_well(page: &str, sizes: &[(u32, u32)]) {
-    for &size in sizes {
+fn lies_well(page: &str) {
+    for size in SIZES {
         let Some(seen) = open(page, size, LAYOUT) else { return };
         assert_eq!((&seen["ready"], &seen["overflow"]), (&"yes".into(), &0.into()), "{size:?}");
         let is_above = |part: &str| seen[part].as_f64().expect("a place") <= f64::from(size.1);
@@ -215,7 +215,7 @@ fn uneven_work_is_named_on_the_first_screen() {
         assert!(said.contains("<em>solve, line "), "{said}");
         assert!(said.contains("threads wait at a barrier, source.c:"), "{said}");
     }
-    lies_well(&page, &SIZES);
+    lies_well(&page);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_lock_is_named_on_the_first_screen() {
         assert!(said.contains("<em>count, line "), "{said}");
         assert!(said.contains("threads wait for a lock, source.c:"), "{said}");
     }
-    lies_well(&page, &SIZES[1..2]);
+    lies_well(&page);
 }
 
 /// Programs beside the observed one, until they are dropped.
@@ -254,7 +254,7 @@ fn a_busy_machine_is_named_and_the_program_is_not_blamed() {
     assert_eq!(verdict(&page), "busy-machine", "{}", headline(&page));
     assert!(page.contains("<li class=\"beside worst\">"), "the processor share is marked");
     assert!(!page.contains("<li class=\"factor worst\">"), "no factor is");
-    lies_well(&page, &SIZES[1..2]);
+    lies_well(&page);
 }
 
 /// Two of four threads share a core of a machine with eight.
@@ -267,7 +267,7 @@ fn shared_cores_are_named_on_the_first_screen() {
     let said = headline(&page);
     assert!(said.contains("<em>T0 and T1 share a core</em> while 5 cores are idle"), "{said}");
     assert_eq!(page.matches("<li class=\"core shared\">").count(), 1);
-    lies_well(&page, &SIZES);
+    lies_well(&page);
 }
 
 /// Half of the slots of each thread go to its sibling; with a core to itself it would use them.
@@ -286,7 +286,7 @@ fn siblings_that_compete_for_a_core_are_named_on_the_first_screen() {
     let bar = "aria-label=\"T0: retiring 40 %, backend 3.0 %, frontend 5.0 %, bad speculation 2.0 %, \
                SMT contention 50 %\"";
     assert!(page.contains(bar), "{page}");
-    lies_well(&page, &SIZES);
+    lies_well(&page);
     let probe = "
         const section = document.querySelector('.slots');
         const part = section.querySelector('.part.s-smt'), track = part.parentNode;

@@ -16,9 +16,9 @@ const LIKWID: &str = include_str!("phases/likwid.c");
 const PAPI: &str = include_str!("phases/papi.c");
 
 /// The report of a run, and what the program printed.
-struct Run {
+pub(super) struct Run {
     process: Value,
-    printed: String,
+    pub(super) printed: String,
 }
 
 fn run(scratch: &Scratch, program: &Path, options: &[&str], words: &[&str]) -> Run {
@@ -27,7 +27,11 @@ fn run(scratch: &Scratch, program: &Path, options: &[&str], words: &[&str]) -> R
     })
 }
 
-fn run_as(scratch: &Scratch, options: &[&str], program: impl FnOnce(&mut Command)) -> Run {
+pub(super) fn run_as(
+    scratch: &Scratch,
+    options: &[&str],
+    program: impl FnOnce(&mut Command),
+) -> Run {
     let path = scratch.path("report.json");
     let mut command = pacman_pmu(&["run", "-o"]);
     command.arg(&path).args(options).arg("--");
@@ -53,7 +57,7 @@ fn alone(scratch: &Scratch, program: &Path) -> String {
 
 impl Run {
     /// The executions of each phase that ended and that did not, by kind and name.
-    fn phases(&self) -> BTreeMap<(String, String), (u64, u64)> {
+    pub(super) fn phases(&self) -> BTreeMap<(String, String), (u64, u64)> {
         let word = |value: &Value| value.as_str().expect("a word").to_owned();
         let phases = self.process["phases"].as_array().expect("a list").iter();
         let phases = phases.map(|phase| {
@@ -64,7 +68,7 @@ impl Run {
         phases.collect()
     }
 
-    fn phase(&self, name: &str) -> &Value {
+    pub(super) fn phase(&self, name: &str) -> &Value {
         let mut phases = self.process["phases"].as_array().expect("a list").iter();
         phases.find(|phase| phase["name"] == name).expect("it is there")
     }
@@ -79,12 +83,12 @@ impl Run {
         labels
     }
 
-    fn notes(&self) -> String {
+    pub(super) fn notes(&self) -> String {
         self.process["notes"].to_string()
     }
 }
 
-fn of<const N: usize>(
+pub(super) fn of<const N: usize>(
     kind: &str,
     all: [(&str, u64, u64); N],
 ) -> BTreeMap<(String, String), (u64, u64)> {

@@ -180,9 +180,11 @@ fn the_environment_differs_by_what_loads_the_library_and_what_it_is_asked() {
         text(&answer.stdout).lines().map(str::to_owned).collect()
     };
     let alone = variables(None);
+    let trace = scratch.named("report.trace.json");
     for (options, more) in [
         (&[][..], &["PACMAN_OMP_OVERHEAD"][..]),
         (&["--overhead", "100"], &[]),
+        (&["-o", &trace], &["PACMAN_OMP_OVERHEAD", "PACMAN_OMP_TRACE"]),
         (&["-e", "task-clock"], &["PACMAN_OMP_EVENTS"]),
         (&["--adapt"], &["PACMAN_OMP_ADAPT"]),
         (

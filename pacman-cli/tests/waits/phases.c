@@ -1,4 +1,4 @@
-// Phases with LIKWID's calls, which are there if the preloaded library is. The program prints for each phase
+// Phases with LIKWID's calls, which are there if the preloaded library is, or of a session. The program prints for each phase
 // and thread the seconds of waits, of useful time on no processor, and of waits on none.
 #define _GNU_SOURCE
 #include <omp.h>
@@ -6,8 +6,43 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef SESSION
+#include <pacman.h>
+#include <stdlib.h>
+
+static pacman_session *session;
+
+static void check(int status) {
+  if (status < 0) {
+    fprintf(stderr, "%s\n", pacman_last_error());
+    exit(1);
+  }
+}
+
+static pacman_phase phase(const char *name) {
+  pacman_phase phase;
+  check(pacman_phase_define(session, name, &phase));
+  return phase;
+}
+
+static void begin(const char *name) { check(pacman_begin(session, phase(name))); }
+static void end(const char *name) { check(pacman_end(session, phase(name))); }
+static void attach(void) { check(pacman_attach(session)); }
+static void open_session(void) {
+  pacman_options options = PACMAN_OPTIONS_INIT;
+  options.name = "phases";
+  options.events = "task-clock";
+  check(pacman_session_open(&options, &session));
+}
+#else
 extern int likwid_markerStartRegion(const char *) __attribute__((weak));
 extern int likwid_markerStopRegion(const char *) __attribute__((weak));
+
+static void begin(const char *name) { likwid_markerStartRegion(name); }
+static void end(const char *name) { likwid_markerStopRegion(name); }
+static void attach(void) {}
+static void open_session(void) {}
+#endif
 
 static double now(clockid_t clock) {
   struct timespec time;
@@ -41,14 +76,14 @@ static reading ended;
 
 static void inside_body(int thread) {
   reading whole = read_clocks();
-  likwid_markerStartRegion("inside");
+  begin("inside");
   if (thread == 0) busy(0.02);
   else busy(0.06);
   if (thread == 1) usleep(20000);
   reading wait = read_clocks();
 #pragma omp barrier
   double waited = now(CLOCK_MONOTONIC) - wait.wall, waited_off = off_since(wait);
-  likwid_markerStopRegion("inside");
+  end("inside");
   double off = off_since(whole);
 #pragma omp critical
   print("inside", thread, waited, off, waited_off);
@@ -60,19 +95,20 @@ static void around_body(int thread) {
 }
 
 int main(void) {
+  open_session();
   // The first execution of a region takes time of its own.
 #pragma omp parallel num_threads(2)
-  { __asm__ volatile(""); }
+  { attach(); }
   for (int round = 0; round < 2; round++) {
     const char *name = round ? "around" : "first";
     reading whole = read_clocks();
-    likwid_markerStartRegion(name);
+    begin(name);
     busy(0.03);
     usleep(30000);
 #pragma omp parallel num_threads(2)
     around_body(omp_get_thread_num());
     double waited = now(CLOCK_MONOTONIC) - ended.wall, waited_off = off_since(ended);
-    likwid_markerStopRegion(name);
+    end(name);
     print(name, 0, waited, off_since(whole), waited_off);
   }
 #pragma omp parallel num_threads(2)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
@@ -40,10 +41,27 @@ fn seen(process: &Value) -> Times {
 
 #[test]
 fn phases_have_the_waits_that_the_program_measured_itself() {
+    compare(&[]);
+}
+
+#[test]
+fn phases_of_sessions_have_the_waits_that_the_program_measured_itself() {
+    let (test, scratch) = (std::env::current_exe().expect("a test has a path"), Scratch::new());
+    for name in ["libpacman.so", "libpacman.so.0"] {
+        symlink(test.with_file_name("libpacman.so"), scratch.path(name)).expect("a link");
+    }
+    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../pacman-ffi/include");
+    let (at, found) =
+        (format!("-L{}", scratch.named(".")), format!("-Wl,-rpath,{}", scratch.named(".")));
+    compare(&["-DSESSION", include, &at, &found, "-Wl,--no-as-needed", "-lpacman"]);
+}
+
+/// Compares the report with the program's own figures; `more` compiles it for a kind of phases.
+fn compare(more: &[&str]) {
     let _alone = alone();
     for compiler in ["gcc", "clang"] {
         let scratch = Scratch::new();
-        let flags = ["-g", "-O1", "-fopenmp"];
+        let flags = [&["-g", "-O1", "-fopenmp"], more].concat();
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
         let path = scratch.path("report.json");
         // A thread may lose its processor between the program's clock and the library's: each figure

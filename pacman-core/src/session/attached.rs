@@ -37,7 +37,7 @@ pub struct Attached {
     /// Reached through [`owner`](Self::owner) alone.
     owner: UnsafeCell<ThreadRecorder>,
     record: Arc<ThreadRecord>,
-    /// See [`ThreadRecorder::has_fast_path`].
+    /// See [`ThreadRecorder::has_fast_path`]. Observed phases have none.
     has_fast_path: bool,
     /// The session's number, as phases carry it.
     session: u32,
@@ -57,7 +57,7 @@ impl Attached {
         binding: Option<Binding>,
     ) -> Attached {
         Attached {
-            has_fast_path: owner.has_fast_path(&record),
+            has_fast_path: owner.has_fast_path(&record) && !shared.is_observed(),
             owner: UnsafeCell::new(owner),
             record,
             session: shared.number() as u32,
@@ -310,12 +310,14 @@ impl Attached {
     // calls or not, so they take few.
     #[inline(never)]
     fn begin_slow(&self, phase: u32) -> Result<()> {
-        self.owner().begin(phase, &self.record)
+        let begin = || self.owner().begin(phase, &self.record);
+        self.shared.around_begin(phase, &self.record.open, begin)
     }
 
     #[inline(never)]
     fn end_slow(&self, phase: u32, panicked: bool) -> Result<()> {
-        let ended = self.owner().end(phase, &self.record, panicked);
+        let end = || self.owner().end(phase, &self.record, panicked);
+        let ended = self.shared.around_end(phase, &self.record.open, end);
         ended.map_err(|error| self.not_ended(phase, error))
     }
 
@@ -333,19 +335,11 @@ impl Attached {
 
     #[inline(always)]
     fn own(&self, phase: Phase) -> Result<u32> {
-        if phase.session == self.session { Ok(phase.number) } else { Err(self.foreign()) }
-    }
-
-    #[cold]
-    fn foreign(&self) -> Error {
-        Error::new(
-            ErrorKind::InvalidInput,
-            format!(
-                "cannot use this phase in session {:?}: it belongs to another session; \
-                 define it with this session's phase()",
-                self.shared.name()
-            ),
-        )
+        if phase.session == self.session {
+            Ok(phase.number)
+        } else {
+            Err(self.shared.foreign_phase())
+        }
     }
 
     /// Completes the error of an end: which phase, on which thread.
@@ -386,6 +380,7 @@ impl Attached {
             self.record.note(format!("its counts are in doubt from some time on: {error}"));
         }
         if self.record.open.depth() > 0 {
+            self.shared.leave_open(&self.record.open);
             let open = self.record.open.innermost().map(|open| self.shared.phase_name(open));
             self.record.note(format!(
                 "detached inside phase {:?}{ending}: that execution is not counted",

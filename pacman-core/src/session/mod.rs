@@ -24,6 +24,7 @@ mod memberships;
 mod meter;
 #[cfg(all(test, not(loom)))]
 mod misbehaving;
+mod observer;
 mod open;
 mod patience;
 mod peer;

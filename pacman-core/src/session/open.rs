@@ -72,6 +72,12 @@ impl Open {
         Some(self.phases.get(self.depth().wrapping_sub(1))?.load(Ordering::Relaxed))
     }
 
+    /// Whether a phase is open, for the thread itself.
+    pub(super) fn has(&self, phase: u32) -> bool {
+        let open = self.phases[..self.depth().min(DEEPEST)].iter();
+        open.into_iter().any(|known| known.load(Ordering::Relaxed) == phase)
+    }
+
     /// The phases that are open now, and how often each is.
     pub(super) fn phases(&self) -> Vec<(u32, u64)> {
         let depth = (0..LOOKS).map(|_| self.depth()).find(|depth| *depth != BUSY);
@@ -114,6 +120,7 @@ mod tests {
             open.leave(depth + 1);
         }
         assert_eq!(open.phases(), [(3, 2), (5, 1)]);
+        assert!(open.has(5) && !open.has(4));
         open.enter();
         assert!(open.is_busy() && open.phases().is_empty(), "nobody waits for it for ever");
     }

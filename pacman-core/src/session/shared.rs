@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::members::{Members, Past};
+use super::observer::{Observer, bits};
+use super::open::Open;
 use super::rotation::Sets;
 use super::rows::MAX_PHASES;
 use super::thread::ThreadRecord;
@@ -29,7 +31,7 @@ pub struct Phase {
 impl Phase {
     /// The phase as one word, for programs in other languages.
     pub fn to_bits(self) -> u64 {
-        u64::from(self.session) << 32 | u64::from(self.number)
+        bits(self.session.into(), self.number)
     }
 }
 
@@ -54,6 +56,7 @@ pub(crate) struct Shared {
     log: usize,
     closed: AtomicBool,
     at_end: Option<AtEnd>,
+    observer: Option<Observer>,
     /// The number of named phases.
     known: AtomicU32,
     state: Fenced<State>,
@@ -144,6 +147,7 @@ impl Shared {
             log: parts.log,
             closed: AtomicBool::new(false),
             at_end: None,
+            observer: Observer::of_process(),
             known: AtomicU32::new(0),
             state: Fenced::default(),
         }
@@ -182,6 +186,40 @@ impl Shared {
 
     pub(super) fn since(&self) -> u64 {
         self.since
+    }
+
+    /// Whether a preloaded library reports the phases.
+    pub(super) fn is_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    /// Begins a phase by `act`, and tells the observer.
+    pub(super) fn around_begin(
+        &self,
+        phase: u32,
+        open: &Open,
+        act: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let Some(observer) = self.observer else { return act() };
+        observer.around_begin(bits(self.number, phase), open, act)
+    }
+
+    /// Ends a phase by `act`, and tells the observer.
+    pub(super) fn around_end(
+        &self,
+        phase: u32,
+        open: &Open,
+        act: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let Some(observer) = self.observer else { return act() };
+        observer.around_end(bits(self.number, phase), open, act)
+    }
+
+    /// Tells the observer that a thread leaves its open phases.
+    pub(super) fn leave_open(&self, open: &Open) {
+        if let Some(observer) = self.observer {
+            observer.leave_open(self.number, open);
+        }
     }
 
     pub(super) fn log(&self) -> usize {
@@ -275,6 +313,12 @@ impl Shared {
                 number
             }
         };
+        drop(state);
+        // Without the lock: the library takes locks of its own. Each call does so, because another
+        // thread that made the phase may not have come this far.
+        if let Some(observer) = self.observer {
+            observer.name(bits(self.number, number), name);
+        }
         Ok(Phase { session: self.number as u32, number })
     }
 
@@ -283,6 +327,19 @@ impl Shared {
         let phase = Phase { session: (bits >> 32) as u32, number: bits as u32 };
         let known = self.known.load(Ordering::Relaxed);
         (phase.session == self.number as u32 && phase.number < known).then_some(phase)
+    }
+
+    /// Refuses a phase of another session.
+    #[cold]
+    pub(super) fn foreign_phase(&self) -> Error {
+        Error::new(
+            ErrorKind::InvalidInput,
+            format!(
+                "cannot use this phase in session {:?}: it belongs to another session; \
+                 define it with this session's phase()",
+                self.name
+            ),
+        )
     }
 
     #[cold]

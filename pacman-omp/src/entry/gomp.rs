@@ -138,6 +138,7 @@ fn gomp_body(mode: TeamMode) -> Body {
         TeamMode::Waits => gomp_watched::<{ mode::WAITS }>,
         TeamMode::Sampled => gomp_watched::<{ mode::SAMPLED }>,
         TeamMode::Rotating => gomp_watched::<{ mode::ROTATING }>,
+        TeamMode::Traced => gomp_watched::<{ mode::TRACED }>,
     }
 }
 

@@ -169,6 +169,7 @@ unsafe extern "C-unwind" fn fork_call(
             TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>,
             TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>,
             TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>,
+            TeamMode::Traced => kmpc_watched::<{ mode::TRACED }>,
         };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
@@ -337,6 +338,7 @@ unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *c
             TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>(gtid, btid, team),
             TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>(gtid, btid, team),
             TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>(gtid, btid, team),
+            TeamMode::Traced => kmpc_watched::<{ mode::TRACED }>(gtid, btid, team),
         }
     }
 }

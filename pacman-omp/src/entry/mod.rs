@@ -4,7 +4,8 @@
 //! questions ([`numbers`]) and other calls that matter to a decision ([`watched`]), such as the ways
 //! out of the process. Dynamic loops may get larger chunks ([`dynamic_loops`]). Calls in which threads wait, and those that create tasks, can be timed
 //! ([`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]). Programs mark
-//! phases by calls of Kokkos ([`kokkos`]) and of other tools ([`markers`]).
+//! phases by calls of Kokkos ([`kokkos`]) and of other tools ([`markers`]), and by sessions of PACMAN
+//! ([`phases`]).
 
 // The loader finds them; no code of this crate calls them.
 #![allow(unreachable_pub)]
@@ -20,6 +21,7 @@ mod numbers;
 mod ompt;
 mod ompt_state;
 mod ompt_waits;
+mod phases;
 mod prologue;
 mod tasks;
 mod waits;

@@ -192,7 +192,8 @@ unsafe fn ended(
     let place = known.or_else(called)?;
     let ended = regions.swap_remove(place);
     drop(regions);
-    let (begun, since) = process::own(ended.begun);
+    let own_work = if process::has_waits() { worker.waits.own_work() } else { 0 };
+    let (begun, since) = process::own(ended.begun + own_work);
     let ticks = worker.now().saturating_sub(begun);
     worker.rows.enter(ended.region.number, since, ticks, ended.size, ended.is_nested);
     worker.close_region();
@@ -276,10 +277,10 @@ fn end(task: u64) {
     let Some(worker) = Worker::known() else { return };
     let Ok(mut parts) = worker.ompt.parts.try_borrow_mut() else { return };
     let Some(place) = parts.iter().rposition(|part| part.task == task) else { return };
-    let Part { begun, number, region, waits, .. } = parts.swap_remove(place);
+    let Part { mut begun, number, region, waits, .. } = parts.swap_remove(place);
     drop(parts);
     if let Some(TimedPart { key, around, starting, open }) = waits {
-        waits::end_part(worker, around, starting);
+        begun.later(waits::end_part(worker, around, starting));
         worker.ompt.latest.set(key);
         // LLVM 14 reports no end of a barrier that is cancelled.
         if let Ok(mut all) = worker.ompt.open.try_borrow_mut() {

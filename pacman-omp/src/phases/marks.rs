@@ -25,6 +25,16 @@ pub(crate) enum End<'n> {
     Latest,
 }
 
+/// The result of a begin.
+pub(super) enum Begun {
+    /// With the phase's number.
+    Number(u32),
+    /// The process has too many phases.
+    TooMany,
+    /// The caller is a signal handler that interrupted another call.
+    Interrupted,
+}
+
 /// Begins an execution, and answers the number of its phase. Takes no lock and allocates nothing after
 /// the first execution of a phase on a thread.
 pub(crate) fn begin(kind: PhaseKind, name: &[u8]) -> Option<u32> {
@@ -32,17 +42,34 @@ pub(crate) fn begin(kind: PhaseKind, name: &[u8]) -> Option<u32> {
         return None;
     }
     let worker = Worker::here();
+    let enter = |phases: &mut Phases| phases.enter(kind, name, || thread_number(worker));
+    match begin_on(worker, kind, |phases| phases.find(kind, name), enter) {
+        Begun::Number(number) => Some(number),
+        Begun::TooMany => None,
+        Begun::Interrupted => {
+            isolated(|| note_interrupted(kind, name));
+            None
+        }
+    }
+}
+
+/// Begins an execution of the phase that `find` has, or that `enter` adds.
+#[inline]
+pub(super) fn begin_on(
+    worker: &Worker,
+    kind: PhaseKind,
+    find: impl FnOnce(&Phases) -> Option<usize>,
+    enter: impl FnOnce(&mut Phases) -> Option<usize>,
+) -> Begun {
     let counters = worker.prepared();
     let begun = worker.phases.with(|phases| {
-        let known = phases.find(kind, name);
+        let known = find(phases);
         if known.is_none() && process::has_waits() {
             // Its waits would be missing in executions of regions that are only counted.
             process::marks_phases();
             worker.countdowns.forget();
         }
-        let at = known.or_else(|| {
-            isolated(|| phases.enter(kind, name, || worker.waits.number_or(team_number(worker))))
-        })?;
+        let at = known.or_else(|| isolated(|| enter(phases)))?;
         if !phases.is_prepared(at) {
             isolated(|| phases.prepare(at));
         }
@@ -65,10 +92,11 @@ pub(crate) fn begin(kind: PhaseKind, name: &[u8]) -> Option<u32> {
         open.ticks = worker.now();
         Some(number)
     });
-    begun.unwrap_or_else(|| {
-        isolated(|| note_interrupted(kind, name));
-        None
-    })
+    match begun {
+        Some(Some(number)) => Begun::Number(number),
+        Some(None) => Begun::TooMany,
+        None => Begun::Interrupted,
+    }
 }
 
 /// Ends an execution on the thread that began it.
@@ -94,7 +122,8 @@ pub(crate) fn end(kind: PhaseKind, which: End<'_>) {
     }
 }
 
-fn end_at(worker: &Worker, phases: &mut Phases, place: usize, now: u64) {
+/// Ends the open execution at a place.
+pub(super) fn end_at(worker: &Worker, phases: &mut Phases, place: usize, now: u64) {
     let (at, open) = phases.close(place);
     if !phases.has_row(at) {
         // The thread forked inside of the execution.
@@ -120,6 +149,11 @@ fn end_at(worker: &Worker, phases: &mut Phases, place: usize, now: u64) {
     }
 }
 
+/// The number of the thread in rows.
+pub(super) fn thread_number(worker: &Worker) -> u32 {
+    worker.waits.number_or(team_number(worker))
+}
+
 /// The number of the thread in its team.
 fn team_number(worker: &Worker) -> Option<u32> {
     let ask = interpose::of_team(Function::omp_get_thread_num).filter(|_| worker.depth() > 0)?;
@@ -128,7 +162,7 @@ fn team_number(worker: &Worker) -> Option<u32> {
     u32::try_from(ask()).ok()
 }
 
-fn note_interrupted(kind: PhaseKind, name: &[u8]) {
+pub(super) fn note_interrupted(kind: PhaseKind, name: &[u8]) {
     notes::note(format!(
         "{} phase {}: a signal handler began it inside of another call of that interface; such \
          executions are not observed",

@@ -1,4 +1,5 @@
-//! Phases that the program marks by calls of another tool's interface: Kokkos', LIKWID's or PAPI's.
+//! Phases that the program marks by calls of an interface for tools: Kokkos', LIKWID's, PAPI's or PACMAN's
+//! own.
 //!
 //! A phase belongs to the thread that begins it. Its times and counts are of that thread alone. Phases
 //! may be inside each other or overlap, and may be inside regions or around them. The kernels of Kokkos
@@ -8,8 +9,11 @@ mod kernels;
 mod labels;
 mod marks;
 pub(crate) mod names;
+mod sessions;
 mod state;
 
 pub(crate) use labels::labelled;
 pub(crate) use marks::{End, begin, end};
+pub(crate) use names::Mark;
+pub(crate) use sessions::{begin_marked, drop_marked, end_marked, name};
 pub(crate) use state::PhaseState;

@@ -9,10 +9,34 @@ use crate::notes;
 use crate::process;
 use crate::recording;
 
-/// The number of each phase.
-pub(crate) type Numbers = BTreeMap<(PhaseKind, Vec<u8>), u32>;
+/// A phase of a session, by the copy of `pacman-core` and its word for the phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Mark {
+    pub(crate) copy: usize,
+    pub(crate) phase: u64,
+}
 
-pub(crate) static NUMBERS: Lock<Numbers> = Lock::new(BTreeMap::new());
+/// The phases of the process.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    /// The number of each phase that was executed.
+    of: BTreeMap<(PhaseKind, Vec<u8>), u32>,
+    /// The names of the phases of sessions.
+    marked: BTreeMap<Mark, Vec<u8>>,
+}
+
+pub(crate) static NUMBERS: Lock<Numbers> =
+    Lock::new(Numbers { of: BTreeMap::new(), marked: BTreeMap::new() });
+
+/// Gives a phase of a session its name.
+pub(super) fn mark(mark: Mark, name: &[u8]) {
+    NUMBERS.lock().marked.entry(mark).or_insert_with(|| name.to_vec());
+}
+
+/// The name of a phase of a session.
+pub(super) fn marked(mark: Mark) -> Option<Vec<u8>> {
+    NUMBERS.lock().marked.get(&mark).cloned()
+}
 
 /// The most phases that are observed. A program may make names of its loop counters.
 const MOST: usize = 1 << 13;
@@ -20,18 +44,18 @@ const MOST: usize = 1 << 13;
 /// The number of a phase, which gets one at its first execution; `None` if there are too many.
 pub(super) fn number(kind: PhaseKind, name: &[u8]) -> Option<u32> {
     let mut numbers = NUMBERS.lock();
-    if let Some(number) = numbers.get(&(kind, name.to_vec())) {
+    if let Some(number) = numbers.of.get(&(kind, name.to_vec())) {
         return Some(*number);
     }
-    let number = numbers.len() as u32;
-    if numbers.len() >= MOST {
+    let number = numbers.of.len() as u32;
+    if numbers.of.len() >= MOST {
         drop(numbers);
         notes::note(format!("there are more than {MOST} phases: the others are not observed"));
         return None;
     }
     // A thread can have a row of the phase only after this record.
     recording::phase(number, kind, name);
-    numbers.insert((kind, name.to_vec()), number);
+    numbers.of.insert((kind, name.to_vec()), number);
     drop(numbers);
     if kind == PhaseKind::Likwid {
         note_if_likwid_counts();
@@ -43,7 +67,7 @@ pub(super) fn number(kind: PhaseKind, name: &[u8]) -> Option<u32> {
 pub(crate) fn of_label(label: u32) -> Option<String> {
     let number = label.checked_sub(1)?;
     let numbers = NUMBERS.lock();
-    let found = numbers.iter().find(|(_, known)| **known == number);
+    let found = numbers.of.iter().find(|(_, known)| **known == number);
     found.map(|((_, name), _)| String::from_utf8_lossy(name).into_owned())
 }
 

@@ -1,13 +1,14 @@
 //! The phases of one thread.
 
 use std::cell::{Cell, UnsafeCell};
+use std::collections::BTreeMap;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use pacman_core::backend::Reading;
 use pacman_regions::PhaseKind;
 use pacman_regions::arena::PhaseRow;
 
-use super::names;
+use super::names::{self, Mark};
 use crate::counting::Counters;
 use crate::isolation::isolated;
 use crate::rows;
@@ -41,6 +42,8 @@ pub(super) struct Phases {
     known: Vec<Known>,
     /// One more than an index in `known`, or 0; a hash table with linear probing and a free half.
     places: Vec<u32>,
+    /// The indices of the phases of sessions.
+    marked: BTreeMap<Mark, usize>,
     /// The innermost is the last.
     open: Vec<Open>,
     /// The thread's number in rows.
@@ -133,6 +136,32 @@ impl Phases {
             self.place(self.known.len() - 1);
         }
         Some(self.known.len() - 1)
+    }
+
+    /// The index of a phase of a session that the thread has begun before.
+    #[inline]
+    pub(super) fn marked(&self, mark: Mark) -> Option<usize> {
+        self.marked.get(&mark).copied()
+    }
+
+    /// As [`enter`](Self::enter), for a phase of a session. `None` also if it has no name.
+    pub(super) fn enter_marked(
+        &mut self,
+        mark: Mark,
+        thread: impl FnOnce() -> u32,
+    ) -> Option<usize> {
+        let (kind, name) = (PhaseKind::Pacman, names::marked(mark)?);
+        let known = self.find(kind, &name);
+        let at = known.or_else(|| self.enter(kind, &name, thread))?;
+        self.marked.insert(mark, at);
+        Some(at)
+    }
+
+    /// The place of the latest open execution of a phase of a session.
+    #[inline]
+    pub(super) fn latest_marked(&self, mark: Mark) -> Option<usize> {
+        let at = self.marked(mark)?;
+        self.open.iter().rposition(|open| open.at == at)
     }
 
     fn place(&mut self, at: usize) {

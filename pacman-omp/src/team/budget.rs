@@ -9,6 +9,12 @@ use crate::runtime::Runtime;
 use crate::seen::Seen;
 use crate::worker::Worker;
 
+/// The ticks of an execution that is only counted, beyond the runtime's own: 14 ns of a TSC of 2.5 GHz
+/// (`docs/costs.md`).
+const COUNTING: f64 = 35.0;
+/// The part of the budget that timing has where counting takes the rest.
+const LEAST: f64 = 0.25;
+
 /// The calling thread and the runtime, if the execution is only counted. Counts it.
 #[inline(always)]
 pub(super) fn counts_only(body: u64) -> Option<(&'static Worker, &'static Runtime)> {
@@ -22,13 +28,17 @@ pub(super) fn counts_only(body: u64) -> Option<(&'static Worker, &'static Runtim
 pub(super) fn choose_next(worker: &Worker, region: &Region, called: u64, ticks: u64, size: u32) {
     let budget = process::overhead_budget();
     let now = worker.now();
-    // The time of this thread outside of the execution. The members' parts take as long again.
+    // The time of this thread outside of the execution, and the library's own work in it. The members' parts
+    // take as long again.
     let outside = now.saturating_sub(called).saturating_sub(ticks);
     let cost = outside * u64::from(size.min(2));
     let cost = cost + worker.waits.timed() * first_region::ticks_of_a_part();
-    let cost = cost + worker.waits.clock_cost();
-    // Half of the budget goes to any region, so that a program with few executions has all timed.
-    let allowed = process::own(now).1 as f64 * budget * 0.5;
+    // Counting comes first: what it leaves of the budget, and a part in any case, is for timing.
+    let elapsed = process::own(now).1 as f64;
+    let counting = worker.counted.get() as f64 * COUNTING;
+    let budget = (budget - counting / elapsed).max(LEAST * budget);
+    // Half of it goes to any region, so that a program with few executions has all timed.
+    let allowed = elapsed * budget * 0.5;
     let runtime = worker.counts_for.get().unwrap_or(region.runtime);
     worker.counts_for.set(Some(runtime));
     // A phase would lack the waits of executions inside of it that are only counted.
@@ -41,5 +51,6 @@ pub(super) fn choose_next(worker: &Worker, region: &Region, called: u64, ticks: 
         worker.spent.set(spent);
         sampler.choose((may_be_skipped && spent as f64 > allowed).then_some(budget))
     });
+    worker.counted.set(worker.counted.get().saturating_add(next.into()));
     worker.count_next(region, next);
 }

@@ -43,6 +43,8 @@ pub(crate) enum TeamMode {
     Sampled,
     /// Observed, with event sets that take turns.
     Rotating,
+    /// Observed, and single executions are logged. Waits may be timed as well.
+    Traced,
 }
 
 /// A mode with a region, as a constant of its body.
@@ -52,4 +54,5 @@ pub(crate) mod mode {
     pub(crate) const WAITS: u8 = 2;
     pub(crate) const SAMPLED: u8 = 3;
     pub(crate) const ROTATING: u8 = 4;
+    pub(crate) const TRACED: u8 = 5;
 }

@@ -43,10 +43,13 @@ impl Team {
         if MODE == mode::ROTATING {
             return self.rotating(region, worker, thread, body);
         }
-        let begun = self.begin(worker, counting, is_primary);
-        if MODE == mode::WAITS || MODE == mode::SAMPLED && process::has_waits() {
+        let mut begun = self.begin(worker, counting, is_primary);
+        let may_wait = MODE == mode::SAMPLED || MODE == mode::TRACED;
+        if MODE == mode::WAITS || may_wait && process::has_waits() {
             let starting = begun.since(self.own.begun.get());
-            waits::part(worker, self.key(region, thread), starting, begun.counters(), body);
+            let counters = begun.counters();
+            // A reading of the processor clock takes longer than a short part.
+            begun.later(waits::part(worker, self.key(region, thread), starting, counters, body));
         } else {
             body();
         }
@@ -55,10 +58,10 @@ impl Team {
 
     /// A member's part where event sets take turns.
     fn rotating(&self, region: &Region, worker: &Worker, thread: u32, body: impl FnOnce()) {
-        let begun = worker.begin_in_set(region);
+        let mut begun = worker.begin_in_set(region);
         if process::has_waits() {
             let starting = begun.since(self.own.begun.get());
-            waits::part(worker, self.key(region, thread), starting, None, body);
+            begun.later(waits::part(worker, self.key(region, thread), starting, None, body));
         } else {
             body();
         }
@@ -98,6 +101,7 @@ impl Team {
         let alone = begun.is_shared() && worker.seen() & Seen::TASKS == 0;
         let ticks = match MODE {
             mode::SAMPLED => worker.end_weighted(begun, region, thread, self.weight()),
+            mode::TRACED => worker.end_logged(begun, region, thread),
             _ => worker.end(begun, region, thread),
         };
         if alone {
@@ -131,6 +135,11 @@ impl Team {
             ticks => ticks,
         };
         (since, ticks)
+    }
+
+    /// Takes the library's own work in the primary thread's part out of the execution, which has ended.
+    pub(super) fn leave_out_own_work(&self, worker: &Worker) {
+        self.own.begun.set(self.own.begun.get() + worker.waits.own_work());
     }
 
     /// The number of the calling thread's team in a league. No member of a league is the thread that

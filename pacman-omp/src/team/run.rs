@@ -85,7 +85,7 @@ fn run_region(
     if process::only_observes() {
         return run_observed(region, worker, call(), start, |_, _| ());
     }
-    if process::has_waits_kernels_or_sets() {
+    if process::needs_more_than_times() {
         let start = start;
         return run_labelled(region, worker, call(), &start);
     }
@@ -144,6 +144,8 @@ fn run_labelled(base: &'static Region, worker: &Worker, call: Call, start: Start
         run_rotating(region, worker, call, start);
     } else if process::has_waits() {
         run_with_waits(region, worker, call, start, process::is_metered());
+    } else if process::is_traced() {
+        run_traced(region, worker, call, start);
     } else if process::is_adapted() {
         let decision = adapt::decide_each(region, worker, call.entry, call.threads);
         run_decided(region, worker, decision, call, start);
@@ -167,7 +169,11 @@ fn run_with_waits(
     if is_outermost {
         waits::note_root(worker);
     }
-    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Waits);
+    let mode = if process::is_traced() { TeamMode::Traced } else { TeamMode::Waits };
+    let start = |team: &Team, threads, _| {
+        start(team, threads, mode);
+        team.leave_out_own_work(worker);
+    };
     let run = || match metered {
         true => run_metered(region, worker, call, &start),
         false => run_observed(region, worker, call, start, |_, _| ()),
@@ -178,13 +184,28 @@ fn run_with_waits(
     }
 }
 
+/// Runs the region and logs the execution.
+#[inline(never)]
+fn run_traced(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Traced);
+    match process::is_metered() {
+        true => run_metered(region, worker, call, &start),
+        false => run_observed(region, worker, call, start, |_, _| ()),
+    }
+}
+
 /// Runs the region with an event set that takes its turn. Waits may be timed as well.
 #[inline(never)]
 fn run_rotating(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
     if process::has_waits() && worker.depth() == 0 {
         waits::note_root(worker);
     }
-    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Rotating);
+    let start = |team: &Team, threads, _| {
+        start(team, threads, TeamMode::Rotating);
+        if process::has_waits() {
+            team.leave_out_own_work(worker);
+        }
+    };
     match process::is_metered() {
         true => run_metered(region, worker, call, &start),
         false => run_observed(region, worker, call, start, |_, _| ()),
@@ -207,6 +228,9 @@ fn run_sampled(region: &'static Region, worker: &Worker, call: Call, start: Star
     let run = || {
         team.own.begun.set(worker.now());
         worker.starts(|| start(&team, call.threads, TeamMode::Sampled));
+        if process::has_waits() {
+            team.leave_out_own_work(worker);
+        }
         team.time(worker)
     };
     worker.run_as_primary(|| {

@@ -51,14 +51,19 @@ pub(crate) fn begin(
 pub(crate) fn end(end: impl FnOnce(&Team)) {
     let worker = Worker::here();
     // Without a call of `begin` there is no runtime, and nothing to end.
-    let Some(Started { team, part, around }) = worker.started.borrow_mut().pop() else { return };
+    let Some(Started { team, mut part, around }) = worker.started.borrow_mut().pop() else {
+        return;
+    };
     if let Some(around) = around {
-        waits::end_part(worker, around, Some(part.since(team.own.begun.get())));
+        part.later(waits::end_part(worker, around, Some(part.since(team.own.begun.get()))));
     }
     match team.region {
         Some(region) => {
             worker.end_either(&part, region, 0);
             end(&team);
+            if process::has_waits() {
+                team.leave_out_own_work(worker);
+            }
             team.enter(region, worker);
             if is_metered(worker) {
                 energy::end(worker.address(), region.number);

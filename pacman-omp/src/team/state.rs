@@ -133,6 +133,7 @@ impl Team {
             Some(_) if !self.adapted.get().is_null() => TeamMode::Adapted,
             Some(_) if process::is_sampled() => TeamMode::Sampled,
             Some(_) if process::rotates_sets() => TeamMode::Rotating,
+            Some(_) if process::is_traced() => TeamMode::Traced,
             Some(_) if process::has_waits() => TeamMode::Waits,
             Some(_) => TeamMode::Observed,
         }

@@ -79,7 +79,7 @@ pub(super) struct ProcessorTime {
     phases: Cell<u32>,
     /// A reading of the part failed.
     is_lost: Cell<bool>,
-    /// The ticks that readings took since the end of the latest part.
+    /// The ticks that readings took in the present part.
     cost: Cell<u64>,
 }
 
@@ -212,6 +212,11 @@ impl ProcessorTime {
     /// Takes the ticks that readings took since the call before.
     pub(super) fn take_cost(&self) -> u64 {
         self.cost.take()
+    }
+
+    /// Goes on with the readings of the part around.
+    pub(super) fn set_cost(&self, ticks: u64) {
+        self.cost.set(ticks);
     }
 
     /// In the child of a fork: the clock and the sums are the parent's.

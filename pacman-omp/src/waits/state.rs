@@ -50,6 +50,9 @@ pub(crate) struct Saved {
     entered: Option<ClockReading>,
     /// The thread waited for the region that it started.
     was_idle: bool,
+    /// The ticks of the library's own work so far: in the part around, and at the start of this one.
+    around: u64,
+    starting: u64,
 }
 
 /// The state of a thread when a phase begins.
@@ -72,8 +75,8 @@ pub(crate) struct WaitState {
     number: Cell<u32>,
     /// The waits of the latest part.
     timed: Cell<u64>,
-    /// The ticks that reading the processor clock took in the latest part.
-    clock_cost: Cell<u64>,
+    /// The ticks of the library's own work in the latest part.
+    own: Cell<u64>,
     /// The ticks of all waits, for phases.
     waited: Cell<u64>,
     /// Since when the thread has been outside of its part in the region that it starts, in ticks; 0 if it
@@ -94,7 +97,7 @@ impl Default for WaitState {
             tasks: Cell::new(0),
             number: Cell::new(UNNUMBERED),
             timed: Cell::new(0),
-            clock_cost: Cell::new(0),
+            own: Cell::new(0),
             waited: Cell::new(0),
             idle_since: Cell::new(0),
             table: UnsafeCell::default(),
@@ -198,19 +201,23 @@ impl WaitState {
         now: impl Fn() -> u64,
     ) -> Saved {
         let saved = self.enter_task(begun, &now);
-        let was_idle = self.end_idle(begun);
+        let (was_idle, around) = (self.end_idle(begun), self.processor.take_cost());
         let ended = if was_idle { Ended::Waiting } else { Ended::Useful };
         self.processor.read(ended, &now, begun);
         self.settle();
         self.processor.begin(true);
-        Saved {
+        let saved = Saved {
             was_idle,
+            around,
             entered: Some(self.processor.latest()),
             part: self.part.replace(part),
             mark: self.table(|table| table.mark()),
             counts: Some(self.counts.replace(PartCounts::of(counters))),
             ..saved
-        }
+        };
+        // The reading above is in the time that ends here.
+        self.processor.take_cost();
+        Saved { starting: now().saturating_sub(begun), ..saved }
     }
 
     /// Begins a task of the present part at `begun`.
@@ -222,7 +229,8 @@ impl WaitState {
             self.processor.ends(Ended::Waiting, now, begun);
         }
         let (part, tasks) = (self.part.get(), self.tasks.replace(0));
-        Saved { part, open, tasks, mark: 0, counts: None, entered: None, was_idle: false }
+        let (counts, entered, was_idle) = (None, None, false);
+        Saved { part, open, tasks, mark: 0, counts, entered, was_idle, around: 0, starting: 0 }
     }
 
     /// Ends the work that [`enter`](Self::enter) began, at `ended`. Its waits get into the rows.
@@ -234,11 +242,11 @@ impl WaitState {
         if self.counts.is_complete() {
             self.add_state(state::COUNTED, 0);
         }
+        let readings = self.processor.take_cost();
         self.processor.read(Ended::Useful, &now, ended);
         let has_lost_clock = self.settle();
         let weight = u64::from(self.part.get().weight);
         self.timed.set(self.table(|table| table.flush(saved.mark, weight)));
-        self.clock_cost.set(self.processor.take_cost());
         match saved.entered {
             Some(entered) if !saved.part.is_none() => {
                 self.processor.go_on(entered, has_lost_clock);
@@ -248,7 +256,10 @@ impl WaitState {
         if saved.was_idle {
             self.idle_since.set(ended);
         }
-        self.restore(saved, 0, ended, now);
+        self.restore(saved, 0, ended, &now);
+        let own = saved.starting + readings + now().saturating_sub(ended);
+        self.own.set(own);
+        self.processor.set_cost(if saved.part.is_none() { 0 } else { saved.around + own });
     }
 
     /// Ends the time outside of the part. Answers whether there was any.
@@ -321,9 +332,10 @@ impl WaitState {
         self.timed.get()
     }
 
-    /// The ticks that reading the processor clock took in the part that ended last.
-    pub(crate) fn clock_cost(&self) -> u64 {
-        self.clock_cost.get()
+    /// The ticks of the library's own work in the part that ended last: its start and its end, and readings
+    /// of the processor clock.
+    pub(crate) fn own_work(&self) -> u64 {
+        self.own.get()
     }
 
     /// Moves the counts and the processor time of the present part into the table. Answers whether the
@@ -346,11 +358,22 @@ impl WaitState {
         self.add_sum((caller, cause), 1, ticks);
     }
 
+    /// The number of the construct whose call returns to `caller`, in the present part.
+    pub(crate) fn site(&self, caller: u64) -> Option<u32> {
+        let key = self.key(caller);
+        self.table(|table| table.site(&key))
+    }
+
     #[inline]
-    fn add_sum(&self, (caller, cause): (u64, Cause), count: u64, ticks: u64) {
+    fn key(&self, caller: u64) -> Key {
         let PartKey { region, thread, .. } = self.part.get();
         let thread = if region == state::OUTSIDE { self.number.get() } else { thread };
-        let key = Key { caller, region, thread };
+        Key { caller, region, thread }
+    }
+
+    #[inline]
+    fn add_sum(&self, (caller, cause): (u64, Cause), count: u64, ticks: u64) {
+        let key = self.key(caller);
         if !self.table(|table| table.add(&key, count, ticks)) {
             self.enter_and_add(&key, cause, (count, ticks));
         }

@@ -74,6 +74,11 @@ impl Table {
         }
     }
 
+    /// The number of a construct that the thread has met in that region.
+    pub(super) fn site(&self, key: &Key) -> Option<u32> {
+        Some(self.entries[self.find(key)?].row.key().2)
+    }
+
     /// Makes the entry of a construct that the thread has not met in that region.
     pub(super) fn enter(&mut self, key: &Key, cause: Cause) {
         let site = match u32::try_from(key.caller) {

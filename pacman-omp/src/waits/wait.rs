@@ -69,6 +69,11 @@ fn timed<R>(
     std::mem::forget(abandoned);
     let tasks = state.close(ended, || worker.now());
     state.add(caller, cause, ticks.saturating_sub(tasks));
+    if process::is_traced() {
+        if let Some(site) = state.site(caller) {
+            worker.log.wait(site, (begun, ticks), tasks);
+        }
+    }
     answer
 }
 
@@ -82,7 +87,7 @@ impl Drop for Abandoned {
 }
 
 /// Runs a thread's part in a region, which begins `starting` ticks after the region and is counted by
-/// `counters`.
+/// `counters`. Answers the ticks of the library's own work in it.
 #[inline]
 pub(crate) fn part(
     worker: &Worker,
@@ -90,10 +95,10 @@ pub(crate) fn part(
     starting: u64,
     counters: Option<&Counters>,
     body: impl FnOnce(),
-) {
+) -> u64 {
     let saved = begin_part(worker, key, counters);
     body();
-    end_part(worker, saved, Some(starting));
+    end_part(worker, saved, Some(starting))
 }
 
 /// The first thread that started a region inside no other.
@@ -122,12 +127,14 @@ pub(crate) fn begin_part(worker: &Worker, key: PartKey, counters: Option<&Counte
     worker.waits.enter(key, counters, worker.now(), || worker.now())
 }
 
-/// Ends a part. `starting` is the time from the start of the region to that of the part, if known.
-pub(crate) fn end_part(worker: &Worker, saved: Saved, starting: Option<u64>) {
+/// Ends a part. `starting` is the time from the start of the region to that of the part, if known. Answers
+/// the ticks of the library's own work in the part.
+pub(crate) fn end_part(worker: &Worker, saved: Saved, starting: Option<u64>) -> u64 {
     if let Some(starting) = starting {
         worker.waits.add_state(state::STARTING, starting);
     }
     worker.waits.leave(saved, worker.now(), || worker.now());
+    worker.waits.own_work()
 }
 
 /// Runs a task that a thread created in the part `origin`.

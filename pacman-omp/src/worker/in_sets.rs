@@ -2,6 +2,7 @@
 
 use super::part_start::{PartStart, UNREAD};
 use super::thread::Worker;
+use crate::execution_log::LoggedPart;
 use crate::process;
 use crate::region::Region;
 
@@ -23,12 +24,16 @@ impl Worker {
         let around = self.nesting.get();
         self.sets.begin(region.number, around.depth());
         self.nesting.set(around.inside());
-        PartStart { ticks: self.now(), shared: false, around, counters: UNREAD }
+        let (own_work, shared) = (0, false);
+        PartStart { ticks: self.now(), own_work, shared, around, counters: UNREAD }
     }
 
     /// Ends a part that [`begin_in_set`](Self::begin_in_set) began.
     pub(crate) fn end_in_set(&self, begun: &PartStart, region: &Region, thread: u32) {
-        let ticks = self.end(begun, region, thread);
+        let ticks = match process::is_traced() {
+            true => self.end_logged(begun, region, thread),
+            false => self.end(begun, region, thread),
+        };
         self.sets.end(region.number, thread, begun.around.depth(), ticks);
     }
 
@@ -36,7 +41,19 @@ impl Worker {
     pub(crate) fn end_either(&self, begun: &PartStart, region: &Region, thread: u32) {
         match process::rotates_sets() {
             true => self.end_in_set(begun, region, thread),
+            false if process::is_traced() => drop(self.end_logged(begun, region, thread)),
             false => drop(self.end(begun, region, thread)),
         }
+    }
+
+    /// Ends a part as [`end`](Self::end) does, and logs it.
+    pub(crate) fn end_logged(&self, begun: &PartStart, region: &Region, thread: u32) -> u64 {
+        let row = self.rows.row(region.number, thread);
+        let before = row.sums();
+        let ticks = self.end(begun, region, thread);
+        let (region, begun, own_work) = (region.number, begun.ticks, begun.own_work);
+        let part = LoggedPart { region, thread, begun, ticks, own_work, weight: 1 };
+        self.log.part(&part, Some(&[before, row.sums()]));
+        ticks
     }
 }

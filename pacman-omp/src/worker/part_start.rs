@@ -12,6 +12,8 @@ pub(super) const UNREAD: *const Counters = ptr::without_provenance(2 * align_of:
 /// The start of a part: an execution of a body on this thread.
 pub(crate) struct PartStart {
     pub(super) ticks: u64,
+    /// The ticks of the library's own work in the part, which are before `ticks`.
+    pub(super) own_work: u64,
     /// The region began at the same time.
     pub(super) shared: bool,
     /// The nesting state before the part.
@@ -25,6 +27,13 @@ impl PartStart {
     #[inline]
     pub(crate) fn since(&self, region: u64) -> u64 {
         process::between(region, self.ticks)
+    }
+
+    /// Moves the start, so that `ticks` of the library are not in the part.
+    #[inline]
+    pub(crate) fn later(&mut self, ticks: u64) {
+        self.own_work += ticks;
+        self.ticks += ticks;
     }
 
     /// The counters that count the part.

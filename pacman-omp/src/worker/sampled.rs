@@ -2,6 +2,7 @@
 
 use super::part_start::PartStart;
 use super::thread::Worker;
+use crate::execution_log::LoggedPart;
 use crate::process;
 use crate::region::Region;
 use crate::rows;
@@ -22,6 +23,10 @@ impl Worker {
             }
         }
         self.rows.row(region.number, thread).add_weighted(ticks, weight, rows::cpu);
+        if process::is_traced() {
+            let (region, begun, own_work) = (region.number, begun.ticks, begun.own_work);
+            self.log.part(&LoggedPart { region, thread, begun, ticks, own_work, weight }, None);
+        }
         ticks
     }
 

@@ -16,6 +16,7 @@ use crate::adapt::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
 use crate::counting::{Counters, Counting, Plan};
 use crate::energy;
 use crate::entry::OmptState;
+use crate::execution_log::ExecutionLog;
 use crate::isolation::isolated;
 use crate::nesting::NestingState;
 use crate::phases::PhaseState;
@@ -64,11 +65,14 @@ pub(crate) struct Worker {
     pub(super) sets: ThreadSets,
     pub(crate) waits: WaitState,
     pub(crate) phases: PhaseState,
+    /// Single executions, if they are logged.
+    pub(crate) log: ExecutionLog,
     pub(crate) countdowns: Countdowns,
     /// The runtime of the regions with countdowns.
     pub(crate) counts_for: Cell<Option<&'static Runtime>>,
-    /// The ticks that timing regions has cost.
+    /// The ticks that timing regions has cost, and the executions that were only counted, or will be.
     pub(crate) spent: Cell<u64>,
+    pub(crate) counted: Cell<u64>,
     /// The return address of the latest question that is not proved to divide a loop, and above it the
     /// nesting depth of the body that asked.
     asked_at: Cell<u64>,
@@ -118,9 +122,11 @@ impl Worker {
                 sets: ThreadSets::default(),
                 waits: WaitState::default(),
                 phases: PhaseState::default(),
+                log: ExecutionLog::default(),
                 countdowns: Countdowns::default(),
                 counts_for: Cell::new(None),
                 spent: Cell::new(0),
+                counted: Cell::new(0),
                 asked_at: Cell::new(0),
             }))
         });
@@ -267,6 +273,7 @@ impl Worker {
         let counters = counting.begin(around.depth() as usize).unwrap_or(UNREAD);
         PartStart {
             ticks: at.unwrap_or_else(|| self.now()),
+            own_work: 0,
             shared: at.is_some(),
             around,
             counters,
@@ -385,7 +392,10 @@ impl Worker {
             // SAFETY: `open` leaked them, and no part of this thread is open.
             isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
         }
-        let Worker { rows, thread, waits, phases, sets, .. } = *self;
+        let Worker { rows, thread, waits, phases, sets, log, .. } = *self;
+        if let Some(log) = log.taken() {
+            isolated(|| rows::give_back_log(log));
+        }
         if process::rotates_sets() {
             isolated(|| rows::give_back_sets(sets.close().into_iter()));
         }
@@ -414,6 +424,7 @@ impl Worker {
         worker.rows.forked();
         worker.waits.forked();
         worker.phases.forked();
+        worker.log.forget();
         worker.countdowns.forget();
         // The parent's counters stay allocated: open parts compare their address. The core's fork
         // handlers take their pages and descriptors from the child.

@@ -183,6 +183,11 @@ impl Row {
         (load(&self.key) >> 32) as u32
     }
 
+    /// The executions with counts so far, and the sums of their counts.
+    pub fn sums(&self) -> (u64, [u64; EVENTS]) {
+        (load(&self.counted), std::array::from_fn(|event| load(&self.counts[event])))
+    }
+
     /// Adds an execution. `cpu` answers the hardware context of the thread.
     #[inline(always)]
     pub fn add(&self, ticks: u64, cpu: impl FnOnce() -> Option<u32>) {

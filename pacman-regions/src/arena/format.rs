@@ -14,7 +14,7 @@ pub(super) const LINE: usize = 8;
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 /// In the upper half of a chunk's first word.
 pub(super) const CHUNK: u32 = 0x6b6e_6843;
 
@@ -63,10 +63,12 @@ pub enum Kind {
     PhaseRow = 18,
     /// One thread of the team in a region, for one of several event sets: [`SetRow`](super::SetRow).
     SetRow = 19,
+    /// Single executions and waits of one thread: [`LogBlock`](super::LogBlock).
+    LogBlock = 20,
 }
 
 impl Kind {
-    const ALL: [Kind; 19] = [
+    const ALL: [Kind; 20] = [
         Kind::Process,
         Kind::Thread,
         Kind::Command,
@@ -86,6 +88,7 @@ impl Kind {
         Kind::Phase,
         Kind::PhaseRow,
         Kind::SetRow,
+        Kind::LogBlock,
     ];
 
     pub(super) fn of(number: u32) -> Option<Kind> {

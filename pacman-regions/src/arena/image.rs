@@ -7,13 +7,14 @@ use super::bins::FINEST;
 use super::cell::store;
 use super::cells::{self, COUNTDOWNS, Process};
 use super::format::{Key, Kind, LINE, PAGE, WORDS, copied, prepare};
+use super::log_block::{LogBlock, LogEntry};
 use super::payload::Payload;
 use super::wait_row::state;
 use super::writer::ProcessStart;
 use super::writer::Writer;
 use crate::{
-    Ending, Phase, PhaseStates, Recording, Region, Row, RuntimeFamily, Sampling, Scheduling,
-    TimelineRow, WaitSite, Waits,
+    Ending, ExecutionLog, Phase, PhaseStates, Recording, Region, Row, RuntimeFamily, Sampling,
+    Scheduling, TimelineRow, WaitSite, Waits,
 };
 
 /// The unit of times in the image.
@@ -69,7 +70,11 @@ fn words(recording: &Recording) -> usize {
         recording.regions.iter().flat_map(|region| &region.rows).map(row_words).sum();
     let outside = recording.waits.iter().flat_map(|waits| &waits.outside);
     let outside: usize = outside.map(|own| LINE * (own.waits.len() + 1)).sum();
-    8 * WORDS + 2 * (outside + phases + waits + rows + 4 * WORDS * recording.regions.len() + text)
+    let entries = recording.logs.iter().map(|log| log.executions.len() + log.waits.len());
+    let blocks: usize = entries.map(|entries| entries / 64 + 1).sum();
+    let logs = blocks * LogBlock::length(recording.events.len());
+    8 * WORDS
+        + 2 * (logs + outside + phases + waits + rows + 4 * WORDS * recording.regions.len() + text)
 }
 
 fn row_words(row: &Row) -> usize {
@@ -140,6 +145,7 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         put_sets(writer, number as u32, region, &recording.sets)?;
     }
     put_counted(writer, &recording.regions)?;
+    put_logs(writer, &recording.logs, &counted, scale)?;
     if own.ending == Ending::ExitInRegion {
         writer.thread()?.set_open_regions(1);
     }
@@ -276,6 +282,38 @@ fn put_sets(writer: &mut Writer, number: u32, region: &Region, sets: &[Vec<usize
                 let all = row.counts[*event].filter(|_| is_here).unwrap_or(0);
                 store(cell, all * row.counted_by_event[*event] / row.executions.max(1));
             }
+        }
+    }
+    Some(())
+}
+
+/// The logs of threads; a log has executions before waits.
+fn put_logs(
+    writer: &mut Writer,
+    logs: &[ExecutionLog],
+    counted: &[usize],
+    scale: Scale,
+) -> Option<()> {
+    for (number, log) in (0..).zip(logs) {
+        let mut block = writer.log_block(number, counted.len())?;
+        let mut push = |writer: &mut Writer, entry: &LogEntry<'_>| {
+            while !block.push(entry) {
+                block = writer.log_block(number, counted.len())?;
+            }
+            Some(())
+        };
+        for one in &log.executions {
+            let counts: Option<Vec<u64>> =
+                counted.iter().map(|event| one.counts.get(*event).copied().flatten()).collect();
+            let counts = counts.filter(|_| !one.counts.is_empty());
+            let times = [one.begin, one.seconds, one.own_work].map(|time| scale.ticks(time)).into();
+            let key = (one.region as u32, one.thread);
+            push(writer, &LogEntry::execution(key, times, one.weight, counts.as_deref()))?;
+        }
+        for wait in &log.waits {
+            let times = (scale.ticks(wait.begin), scale.ticks(wait.seconds));
+            let site = wait.site as u32 + state::SITES;
+            push(writer, &LogEntry::wait(site, times, scale.ticks(wait.tasks)))?;
         }
     }
     Some(())

@@ -16,7 +16,7 @@
 //! words that hold it.
 //!
 //! The preloaded library writes ([`Writer`], [`Row`], [`SetRow`], [`WaitRow`],
-//! [`PhaseRow`], [`PrimaryStats`]), the command reads ([`read`]). The reader trusts nothing.
+//! [`PhaseRow`], [`PrimaryStats`], [`LogBlock`]), the command reads ([`read`]). The reader trusts nothing.
 
 mod bins;
 mod cell;
@@ -25,6 +25,7 @@ mod energy;
 mod file;
 mod format;
 mod image;
+mod log_block;
 mod payload;
 mod phase_row;
 mod reader;
@@ -41,6 +42,7 @@ pub use energy::Energy;
 pub use file::EXTENSION;
 pub use format::{Key, Kind, PAGE, VERSION, check, copied, prepare, set_tick, used};
 pub use image::image_of;
+pub use log_block::{LogBlock, LogEntry};
 pub use payload::Payload;
 pub use phase_row::PhaseRow;
 pub use reader::read;

@@ -55,6 +55,11 @@ impl PhaseRow {
         add(&self.waits_on_processor, waits.1);
     }
 
+    /// An execution that began is none.
+    pub fn cancel(&self) {
+        add(&self.begun, u64::MAX);
+    }
+
     /// An execution begins.
     #[inline]
     pub fn begin(&self) {

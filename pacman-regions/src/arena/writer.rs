@@ -6,6 +6,7 @@ use super::cell::{add, load, publish, store};
 use super::cells::{PrimaryStats, Process, Row, Thread};
 use super::energy::Energy;
 use super::format::{CHUNK, Kind, LINE, WORDS, header};
+use super::log_block::LogBlock;
 use super::payload::Payload;
 use super::phase_row::PhaseRow;
 use super::set_row::SetRow;
@@ -177,6 +178,16 @@ impl Writer {
         row.row.set_key(phase, thread);
         self.publish(at, Kind::PhaseRow);
         Some(row)
+    }
+
+    /// Makes a block of a thread's log, whose executions have `counts` counts; `None` without room.
+    pub fn log_block(&mut self, log: u32, counts: usize) -> Option<LogBlock> {
+        let length = LogBlock::length(counts);
+        let at = self.take(length)?;
+        let words: &'static [AtomicU64] = self.words;
+        let block = LogBlock::new(&words[at..at + length], log, counts);
+        self.publish(at, Kind::LogBlock);
+        Some(block)
     }
 
     /// Makes the record of a region's energy, or of the process's; `None` without room.

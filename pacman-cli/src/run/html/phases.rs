@@ -1,4 +1,4 @@
-//! The table of phases that the program marks by calls of another tool, a row for each thread.
+//! The table of phases that the program marks by calls of a tool, a row for each thread.
 
 use super::escape::escaped;
 use super::tables::{cell, column, sortable};
@@ -52,7 +52,7 @@ fn row(process: &ProcessReport, phase: &PhaseReport, thread: &Thread, unended: u
     format!("<tr>{cells}</tr>")
 }
 
-const HINT: &str = "<p class=\"hint\">The program marks phases by calls of another tool. Time and \
+const HINT: &str = "<p class=\"hint\">The program marks phases by calls of a tool. Time and \
     counts of a phase are those of the thread alone. Phases may be inside each other.</p>";
 
 /// A browser shows more only slowly.

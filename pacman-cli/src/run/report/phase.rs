@@ -9,7 +9,7 @@ use super::thread::Thread;
 use crate::implausible::{LeftOut, note};
 use crate::run::names;
 
-/// The report of a phase that the program marks by calls of another tool.
+/// The report of a phase that the program marks by calls of a tool.
 #[derive(Debug)]
 pub(in crate::run) struct PhaseReport {
     pub(in crate::run) name: String,

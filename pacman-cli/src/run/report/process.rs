@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use pacman_regions::{
-    Ending, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily, Scheduling,
-    Timeline, TimelineRow,
+    Ending, ExecutionLog, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily,
+    Scheduling, Timeline, TimelineRow,
 };
 
 use super::columns::{Columns, Figures};
@@ -41,6 +41,9 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) phases: Vec<PhaseReport>,
     /// Rows by their index in `regions`.
     pub(in crate::run) timeline: Timeline,
+    /// The first single executions of each thread, with regions by their index in `regions`; empty unless
+    /// they were asked for.
+    pub(in crate::run) logs: Vec<ExecutionLog>,
     /// Seconds in regions that were in no other.
     pub(in crate::run) in_regions: f64,
     /// The waiting constructs, in the order of first use.
@@ -128,6 +131,7 @@ impl ProcessReport {
             sites,
             scheduling: recording.scheduling,
             timeline: reordered(&recording.timeline, &order),
+            logs: reordered_logs(&recording.logs, &order),
             process: recording.process.clone(),
             runtimes: recording.runtimes.clone(),
             threads: recording.threads,
@@ -266,6 +270,19 @@ fn reordered(timeline: &Timeline, order: &[usize]) -> Timeline {
         .collect();
     rows.sort_by_key(|row| row.region);
     Timeline { bin: timeline.bin, rows }
+}
+
+fn reordered_logs(logs: &[ExecutionLog], order: &[usize]) -> Vec<ExecutionLog> {
+    let mut places = vec![usize::MAX; order.len()];
+    order.iter().enumerate().for_each(|(place, at)| places[*at] = place);
+    let mut logs = logs.to_vec();
+    for log in &mut logs {
+        log.executions.retain_mut(|one| {
+            one.region = places.get(one.region).copied().unwrap_or(usize::MAX);
+            one.region != usize::MAX
+        });
+    }
+    logs
 }
 
 fn total(recording: &Recording, columns: &Columns) -> Figures {

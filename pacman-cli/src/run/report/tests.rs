@@ -182,6 +182,7 @@ fn timed() -> Recording {
         overhead: Overhead::default(),
         regions: vec![region(&[(2, 8.0)], rows)],
         phases: Vec::new(),
+        logs: Vec::new(),
         timeline: Timeline::default(),
         waits: Some(Waits {
             sites: vec![WaitSite { site, cause: Cause::Loop, call: None }],

@@ -1,4 +1,4 @@
-//! The phases that a program marks by calls of another tool, and their threads.
+//! The phases that a program marks by calls of a tool, and their threads.
 
 use pacman_core::export::grid::{Column, Grid};
 

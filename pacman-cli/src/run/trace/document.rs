@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::event::{Event, Track};
 use super::pids::Pids;
-use super::{phases, timeline, totals};
+use super::{executions, phases, rates, timeline, totals};
 use crate::document::List;
 use crate::run::report::{ProcessReport, Report};
 
@@ -104,7 +104,10 @@ fn events(process: &ProcessReport, began: f64, place: usize, pids: &mut Pids) ->
         events.push(track.metadata("process_labels", "labels", host));
         events.push(track.metadata("process_sort_index", "sort_index", place));
     }
-    events.extend(timeline::events(process, pid, offset, pids));
+    let logged = executions::threads(process);
+    events.extend(executions::events(process, &logged, pid, offset, pids));
+    events.extend(rates::events(process, &logged, pid, offset));
+    events.extend(timeline::events(process, pid, offset, logged.len(), pids));
     events.extend(totals::events(process, threads, offset, pids));
     let teams = process.regions.iter().flat_map(|region| &region.threads);
     let before = teams.map(|thread| thread.row.thread as usize + 1).max().unwrap_or(0);
@@ -115,9 +118,13 @@ fn events(process: &ProcessReport, began: f64, place: usize, pids: &mut Pids) ->
 const TOTALS: &str = "totals of each thread, one after the other (not when they happened)";
 
 /// The contents of the file, and the facts that a recording lacks.
-const CONTENTS: &str = "A recording has sums, not single executions. Each process has a track for every \
+const CONTENTS: &str = "Each process has a track for every thread, with the first single executions of regions \
+    and their waits, in eighths of a microsecond; time_s has the exact time. A process has up to 65,536 of \
+    them; a mark says where they end. With an overhead budget these are the timed executions, and each stands \
+    for stands_for of them. Counters of threads are counts a second, each spread evenly over its execution. Each \
+    process also has a track for every \
     region that ran outside of others: a slice is an interval of the timeline in which the region ran, \
-    rounded outwards to the timeline's bins, with its time inside in time_s. The counters are mean \
+    rounded outwards to the timeline's bins, with its time inside in time_s. Its counters are mean \
     numbers of threads in a bin. The other process has each thread's totals in each region one after the \
     other: useful time and waits have true lengths in time_s, but no place in time. So it has the phases that \
     the program marks, on tracks of their own: a phase contains the phases and regions inside of it.";

@@ -16,6 +16,9 @@ pub(super) struct Event {
     ts: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
+    /// The scope of a moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<&'static str>,
     args: Map<String, Value>,
 }
 
@@ -58,6 +61,12 @@ impl Track {
         Event { ts: Some(micros(begin)), ..self.event("C", name.to_owned(), None, args) }
     }
 
+    /// A moment in seconds, of the whole process.
+    pub(super) fn mark(self, name: &str, at: f64, args: Map<String, Value>) -> Event {
+        let event = self.event("i", name.to_owned(), None, args);
+        Event { ts: Some(micros(at)), s: Some("p"), ..event }
+    }
+
     fn event(
         self,
         ph: &'static str,
@@ -65,7 +74,7 @@ impl Track {
         cat: Option<&'static str>,
         args: Map<String, Value>,
     ) -> Event {
-        Event { ph, name, cat, pid: self.pid, tid: self.tid, ts: None, dur: None, args }
+        Event { ph, name, cat, pid: self.pid, tid: self.tid, ts: None, dur: None, s: None, args }
     }
 }
 

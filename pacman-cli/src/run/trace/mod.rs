@@ -2,8 +2,10 @@
 
 mod document;
 mod event;
+mod executions;
 mod phases;
 mod pids;
+mod rates;
 #[cfg(test)]
 mod tests;
 mod timeline;

@@ -6,11 +6,13 @@ use super::event::{Event, Track};
 use super::pids::Pids;
 use crate::run::report::ProcessReport;
 
-/// The events of a process that has number `pid` in the trace and began `offset` seconds after its start.
+/// The events of a process that has number `pid` in the trace and began `offset` seconds after its start,
+/// behind `before` other tracks.
 pub(super) fn events(
     process: &ProcessReport,
     pid: u32,
     offset: f64,
+    before: usize,
     pids: &mut Pids,
 ) -> Vec<Event> {
     let mut events = Vec::new();
@@ -18,7 +20,7 @@ pub(super) fn events(
     for row in &process.timeline.rows {
         let name = &process.regions[row.region].name.text;
         let track = Track { pid, tid: pids.thread() };
-        events.extend(track.named(name, row.region));
+        events.extend(track.named(name, before + row.region));
         let bins: Vec<Bin> =
             row.seconds.iter().copied().zip(row.thread_seconds.iter().copied()).collect();
         for (first, stretch) in stretches(&bins) {

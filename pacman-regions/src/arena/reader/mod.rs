@@ -5,6 +5,7 @@
 
 mod energy;
 mod energy_sum;
+mod logs;
 mod phase_sum;
 mod phases;
 mod records;
@@ -21,6 +22,7 @@ use std::mem::offset_of;
 use super::cells;
 use super::format::{MAGIC, VERSION, WORDS, header};
 use crate::{Adaptation, Ending, Overhead, Process, Recording};
+use logs::logs;
 use phases::{facts, phases};
 use records::{Owned, command_of, owned, region_of, word};
 use region::{Known, adaptation_of, region};
@@ -89,7 +91,8 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
         regions.push((*number, region(&sorted, *number, sum, known, adaptation, scale)));
         primary_stats.push(sum);
     }
-    let waits = waits(owned, owner, (&sorted, process), &mut regions, scale);
+    let (waits, sites) = waits(owned, owner, (&sorted, process), &mut regions, scale);
+    let logs = logs(&sorted, &regions, &sites, scale);
     let phases = phases(owned, owner, (&sorted, waits.is_some()), scale);
     let mut notes = std::mem::take(&mut sorted.notes);
     let refused = get(offset_of!(cells::Process, refused));
@@ -131,6 +134,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
         regions: regions.into_iter().map(|(_, region)| region).collect(),
         phases,
         waits,
+        logs,
         scheduling: scheduling(process),
         notes,
     })

@@ -11,6 +11,7 @@ use super::sums::{PrimarySum, RowSum};
 use crate::arena::bins::BinTotals;
 use crate::arena::cells::{self, COUNTDOWNS, EVENTS};
 use crate::arena::format::Kind;
+use crate::arena::log_block::word as log_word;
 use crate::arena::payload::Cursor;
 use crate::arena::phase_row::PhaseRow;
 use crate::arena::wait_row::WaitRow;
@@ -48,6 +49,8 @@ pub(super) struct Sorted<'w> {
     pub(super) energy_source: Option<(String, u32, u64)>,
     /// By one more than the region; 0 is the process.
     pub(super) energies: BTreeMap<u64, EnergySum>,
+    /// The blocks of logs, by the number of the log.
+    pub(super) logs: BTreeMap<u64, Vec<&'w [u64]>>,
     pub(super) open_regions: u64,
     /// The executions that were only counted, by region.
     pub(super) counted_executions: BTreeMap<u32, u64>,
@@ -121,6 +124,7 @@ impl<'w> Sorted<'w> {
                 let (rank, ranks) = (optional()?, optional()?);
                 self.rank = rank.map(|rank| Rank { rank, ranks });
             }
+            Kind::LogBlock => self.logs.entry(record[log_word::LOG]).or_default().push(record),
             Kind::Energy => self.energies.entry(record[1]).or_default().add(record),
         }
         Some(())

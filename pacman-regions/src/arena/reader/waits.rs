@@ -12,17 +12,18 @@ use crate::arena::payload::Cursor;
 use crate::arena::wait_row::state;
 use crate::{Cause, OutsideWaits, Region, Scheduling, Site, States, Wait, WaitSite, Waits};
 
-/// The waits of a process; `None` if they were not timed. Puts each thread's states into its row.
+/// The waits of a process, `None` if they were not timed, and the index of each construct by its number.
+/// Puts each thread's states into its row.
 pub(super) fn waits(
     owned: &BTreeMap<u64, Owned<'_>>,
     owner: u64,
     (sorted, process): (&Sorted<'_>, &[u64]),
     regions: &mut [(u32, Region)],
     scale: f64,
-) -> Option<Waits> {
+) -> (Option<Waits>, BTreeMap<u32, usize>) {
     let get = |offset: usize| word(process, offset);
     if get(offset_of!(cells::Process, waits)) == 0 {
-        return None;
+        return (None, BTreeMap::new());
     }
     let mut sites = Sites { owned, owner, known: BTreeMap::new(), all: Vec::new() };
     for (number, region) in regions {
@@ -74,13 +75,18 @@ pub(super) fn waits(
             if has_lost_clock {
                 (states.useful_off, states.waiting_off) = (None, None);
             }
+            // A thread that lost its processor in the library's own work did so in no state.
+            let waiting: f64 = states.waits.iter().map(|wait| wait.seconds).sum();
+            let useful = (row.seconds - waiting).max(0.0) + states.late_tasks;
+            states.useful_off = states.useful_off.map(|off| off.min(useful));
+            states.waiting_off = states.waiting_off.map(|off| off.min(waiting));
             row.states = Some(states);
         }
     }
     let several_roots = get(offset_of!(cells::Process, several_roots)) != 0;
     let root = get(offset_of!(cells::Process, root)).checked_sub(1);
     let outside = outside(sorted, &mut sites, root, scale);
-    Some(Waits { sites: sites.all, several_roots, outside })
+    (Some(Waits { sites: sites.all, several_roots, outside }), sites.known)
 }
 
 /// The waits outside of regions. `root` is the thread that starts regions.

@@ -12,6 +12,7 @@ fn rotated() -> Recording {
         .to_vec();
     recording.sets = vec![vec![0, 1], vec![0, 2]];
     recording.waits = None;
+    recording.logs.clear();
     for phase in &mut recording.phases {
         for thread in &mut phase.threads {
             (thread.row.counts, thread.row.counted) = (vec![None; 3], 0);

@@ -1,11 +1,28 @@
 //! A recording that has everything.
 
 use crate::{
-    Adaptation, Cause, Ending, Event, OutsideWaits, Overhead, Phase, PhaseKind, PhaseStates,
-    PhaseThread, Process as Ran, ProcessEnergy, Rank, Recording, Region, RegionEnergy, Row as Part,
-    Runtime, RuntimeFamily, Scheduling, Site, States, Team, Timeline, TimelineRow, Wait, WaitSite,
-    Waits,
+    Adaptation, Cause, Ending, Event, ExecutionLog, LoggedExecution, LoggedWait, OutsideWaits,
+    Overhead, Phase, PhaseKind, PhaseStates, PhaseThread, Process as Ran, ProcessEnergy, Rank,
+    Recording, Region, RegionEnergy, Row as Part, Runtime, RuntimeFamily, Scheduling, Site, States,
+    Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
 };
+
+/// A log of more than one block.
+fn log() -> ExecutionLog {
+    let execution = |number: u32| LoggedExecution {
+        region: 0,
+        thread: number % 2,
+        begin: f64::from(number) * 0.25,
+        seconds: 0.125,
+        own_work: 0.03125,
+        weight: 1 + number % 3,
+        counts: if number % 5 == 0 { Vec::new() } else { vec![Some(u64::from(number)), None] },
+    };
+    ExecutionLog {
+        executions: (0..70).map(execution).collect(),
+        waits: vec![LoggedWait { site: 1, begin: 0.5, seconds: 0.0625, tasks: 0.03125 }],
+    }
+}
 
 /// A recording that an image can hold without loss.
 pub(super) fn recording() -> Recording {
@@ -127,6 +144,7 @@ pub(super) fn recording() -> Recording {
                 },
             ],
         }),
+        logs: vec![log(), ExecutionLog { executions: Vec::new(), ..log() }],
         scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
         notes: vec!["a note".into()],
     }
