@@ -46,6 +46,11 @@ impl Expected {
 /// caches of only one core.
 const SLACK: f64 = 1.05;
 
+/// The spread of the default's executions that counts for risks at most. A higher one says that its level
+/// is unknown, as after a few executions of which some met a disturbance, and not that a sample may cost a
+/// multiple of its bound.
+const ERRATIC: f64 = 0.5;
+
 impl Known<'_> {
     pub(super) fn best(&self) -> usize {
         let level = |&at: &usize| self.records[at].level();
@@ -65,7 +70,7 @@ impl Known<'_> {
     /// The most that an execution there may cost beyond one at the default, by the measurements so
     /// far.
     pub(super) fn risk(&self, at: usize) -> f64 {
-        let noise = 2.0 * self.records[self.default].spread();
+        let noise = 2.0 * self.records[self.default].spread().min(ERRATIC);
         let ceiling = self.ceiling(at);
         let most = self.expected(at).map_or(ceiling, |expected| ceiling.min(expected.most()));
         (most - self.level(self.default)) * (1.0 + noise)

@@ -3,15 +3,19 @@
 //! `cargo bench -p pacman-adapt --features training --bench adaptation` prints what a decision costs
 //! here, and the regret on simulated phases; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
 //! assumption of what a further context of a core is worth at most, and `-- counters` predicts
-//! from event counts. `docs/research/adaptation.md` has the protocol.
+//! from event counts. `-- bursts` lets another process take a processor for a tenth of the time.
+//! `docs/research/adaptation.md` has the protocol.
 
+mod bursts;
 mod trained;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use bursts::Bursts;
 use pacman_adapt::Result;
 use pacman_adapt::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
+use pacman_adapt::predict::Configuration;
 use pacman_adapt::{Adapter, Candidates, Controller, RegretLimits, Rules, State};
 use pacman_topology::Topology;
 
@@ -34,23 +38,24 @@ fn main() -> Result<()> {
         true => trained::rules(machine, TRAINING, spread),
         false => Ok(rules.clone()),
     };
+    let disturbed = std::env::args().any(|argument| argument == "bursts");
     println!("one more context is taken to be worth {} of a core's first", rules.max_smt_gain);
     decision()?;
     bare()?;
     for spread in [0.0, 0.01] {
         println!("\n{PHASES} phases a machine and seed, {EXECUTIONS} executions, noise {spread}");
         println!(
-            "machine  seed  regret   worst  default  candidates  ended  samples  above bound: all, where B holds, most"
+            "machine  seed  regret   worst  default  candidates  ended  samples  above bound: all, where B holds, most, lost"
         );
         for (cores, contexts) in MACHINES {
             let machine = SmtMachine::new(cores, contexts);
             let rules = rules_on(machine, spread)?;
             for &seed in &seeds {
-                row(machine, &rules, seed, spread)?;
+                row(machine, &rules, seed, (spread, disturbed))?;
             }
         }
     }
-    by_kind(&rules_on, &seeds)
+    by_kind(&rules_on, &seeds, disturbed)
 }
 
 /// begin and end of a phase that is held.
@@ -135,6 +140,8 @@ struct Outcome {
     default: f64,
     candidates: f64,
     ended: f64,
+    /// The total over that without adaptation, less 1.
+    lost: f64,
     samples: usize,
     above: f64,
     b_holds: bool,
@@ -145,13 +152,19 @@ fn play(
     rules: &Rules,
     law: &SimPhase,
     seed: u64,
-    spread: f64,
+    (spread, disturbed): (f64, bool),
 ) -> Result<Outcome> {
     let topology = Topology::synthetic(&machine.as_text())?;
     let candidates = Candidates::of(&topology, None)?;
     let default = candidates.default();
-    let best = law.best(machine.configurations()).map_or(f64::NAN, |best| best.1);
-    let nearest = law.best(candidates.all().iter().copied()).map_or(f64::NAN, |best| best.1);
+    let mut bursts = Bursts::new(!seed, if disturbed { default.threads() } else { u32::MAX });
+    let mean = |on| law.seconds(on) * bursts.mean_factor(on, disturbed);
+    let least = |all: &mut dyn Iterator<Item = Configuration>| {
+        all.min_by(|&a, &b| mean(a).total_cmp(&mean(b))).expect("a configuration")
+    };
+    let best_on = least(&mut machine.configurations());
+    let best = law.seconds(best_on);
+    let nearest = mean(least(&mut candidates.all().iter().copied()));
     let mut controller = Controller::new(candidates, rules.clone());
     let mut noise = Noise::new(seed, spread);
     let (mut total, mut at_best, mut at_default, mut above) = (0.0, 0.0, 0.0, 0.0f64);
@@ -160,19 +173,24 @@ fn play(
     for number in 1..=EXECUTIONS {
         let (on, factor) = (controller.next(), noise.factor());
         places.push(on);
-        let seconds = law.seconds(on) * factor;
+        bursts.step();
+        let burst = |on| if disturbed { bursts.factor(on) } else { 1.0 };
+        let seconds = law.seconds(on) * factor * burst(on);
         if !controller.wanted().is_empty() {
             controller.counted(trained::counted(law, on, seconds, &mut counters)?);
         }
         controller.finished(on, seconds, seconds)?;
         total += seconds;
-        at_best += best * factor;
-        at_default += law.seconds(default) * factor;
+        at_best += best * factor * burst(best_on);
+        at_default += law.seconds(default) * factor * burst(default);
         let RegretLimits { initial, steady, after_executions } = rules.bound;
         let bound = 1.0 + if (number as u64) < after_executions { initial } else { steady };
         above = above.max(total / (at_default * bound) - 1.0);
     }
-    let ended = law.seconds(controller.next()) / best - 1.0;
+    let best = best * bursts.mean_factor(best_on, disturbed);
+    let ended = law.seconds(controller.next()) * bursts.mean_factor(controller.next(), disturbed)
+        / best
+        - 1.0;
     places.sort_unstable();
     places.dedup();
     Ok(Outcome {
@@ -180,6 +198,7 @@ fn play(
         default: at_default / at_best - 1.0,
         candidates: nearest / best - 1.0,
         ended,
+        lost: total / at_default - 1.0,
         samples: places.len(),
         above,
         b_holds: b_holds(machine, rules, law),
@@ -192,7 +211,7 @@ fn b_holds(machine: SmtMachine, rules: &Rules, law: &SimPhase) -> bool {
     machine.configurations().all(|on| {
         let (Some(cores), Some(contexts)) = (on.cores(), on.per_core()) else { return true };
         (1..contexts).all(|fewer| {
-            let small = pacman_adapt::predict::Configuration::on_cores(cores, fewer).expect("fits");
+            let small = Configuration::on_cores(cores, fewer).expect("fits");
             law.seconds(small)
                 <= law.seconds(on) * capacity(contexts) / capacity(fewer) * (1.0 + 1e-9)
         })
@@ -204,18 +223,18 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / count
 }
 
-fn row(machine: SmtMachine, rules: &Rules, seed: u64, spread: f64) -> Result<()> {
+fn row(machine: SmtMachine, rules: &Rules, seed: u64, noise: (f64, bool)) -> Result<()> {
     let mut random = Random::new(seed);
     let outcomes: Result<Vec<Outcome>> = (0..PHASES as u64)
         .map(|number| {
-            play(machine, rules, &Kind::Any.draw(&mut random, machine), seed << 32 | number, spread)
+            play(machine, rules, &Kind::Any.draw(&mut random, machine), seed << 32 | number, noise)
         })
         .collect();
     let outcomes = outcomes?;
     let above = outcomes.iter().filter(|one| one.above > 1e-9);
     let with_b = above.clone().filter(|one| one.b_holds).count();
     println!(
-        "{:>4}x{:<2} {seed:>5} {:>6.2} % {:>5.1} % {:>6.1} % {:>9.2} % {:>5.2} % {:>7.1}  {:>4} {:>4} {:>7.2} %",
+        "{:>4}x{:<2} {seed:>5} {:>6.2} % {:>5.1} % {:>6.1} % {:>9.2} % {:>5.2} % {:>7.1}  {:>4} {:>4} {:>7.2} % {:>6.2} %",
         machine.cores,
         machine.contexts,
         100.0 * mean(outcomes.iter().map(|one| one.regret)),
@@ -227,12 +246,17 @@ fn row(machine: SmtMachine, rules: &Rules, seed: u64, spread: f64) -> Result<()>
         above.clone().count(),
         with_b,
         100.0 * above.map(|one| one.above).fold(0.0, f64::max),
+        100.0 * outcomes.iter().map(|one| one.lost).fold(f64::NEG_INFINITY, f64::max),
     );
     Ok(())
 }
 
 /// Where the regret is, by what limits a phase.
-fn by_kind(rules_on: &dyn Fn(SmtMachine, f64) -> Result<Rules>, seeds: &[u64]) -> Result<()> {
+fn by_kind(
+    rules_on: &dyn Fn(SmtMachine, f64) -> Result<Rules>,
+    seeds: &[u64],
+    disturbed: bool,
+) -> Result<()> {
     println!("\nregret by kind, noise 0.01, all seeds; in brackets that of the default");
     print!("machine");
     Kind::ALL.iter().for_each(|kind| print!(" {:>17}", format!("{kind:?}")));
@@ -247,7 +271,13 @@ fn by_kind(rules_on: &dyn Fn(SmtMachine, f64) -> Result<Rules>, seeds: &[u64]) -
                 let mut random = Random::new(seed);
                 for number in 0..50 {
                     let law = kind.draw(&mut random, machine);
-                    outcomes.push(play(machine, &rules, &law, seed << 32 | number, 0.01)?);
+                    outcomes.push(play(
+                        machine,
+                        &rules,
+                        &law,
+                        seed << 32 | number,
+                        (0.01, disturbed),
+                    )?);
                 }
             }
             let regret = 100.0 * mean(outcomes.iter().map(|one| one.regret));

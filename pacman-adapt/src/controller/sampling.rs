@@ -29,7 +29,10 @@ impl Controller {
         }
         // While the budget cannot pay for a sample, the best one runs if it beats the default.
         let stays = self.next == default || self.seems_better(self.next);
-        if self.account.executions() < self.rest_until && stays {
+        let level = self.records[default].level();
+        // How long to wait follows from the default's level: with another level, it is decided again.
+        let as_before = (level - self.waits_at).abs() <= self.waits_at * LEAST_DRIFT;
+        if self.account.executions() < self.rest_until && stays && as_before {
             return;
         }
         if self.seconds.level() < self.rules.break_even {
@@ -100,7 +103,7 @@ impl Controller {
         // Gains fill the account sooner than waiting does, so this looks again after half of the
         // time.
         let look = waits.map_or(REST.1, |waits| (waits / 2).clamp(1, REST.1));
-        self.rest_until = self.account.executions() + look;
+        (self.rest_until, self.waits_at) = (self.account.executions() + look, level);
         self.why = format!(
             "a sample of {} may cost as much as {:.3} more executions; the budget allows {:.3} now",
             self.candidates.all()[at],

@@ -58,6 +58,8 @@ pub struct Controller {
     pub(super) noise_may_hide: bool,
     /// The controller changes nothing before this execution.
     pub(super) rest_until: u64,
+    /// The default's level when the controller began to wait for the budget.
+    pub(super) waits_at: f64,
     /// The least executions between two searches; each search doubles it.
     pub(super) rest: u64,
     pub(super) search_after: u64,
@@ -132,6 +134,7 @@ impl Controller {
             doubted: false,
             noise_may_hide: false,
             rest_until: 0,
+            waits_at: f64::INFINITY,
             rest: REST.0,
             search_after: 0,
             fresh: Record::default(),

@@ -111,3 +111,18 @@ fn what_is_held_may_meet_one_slice() {
     run(&mut phase, 0..12, |number, on| if number == 5 { 40.0 } else { quiet(0.8, on) });
     assert_eq!(phase.next(), on("2x1"), "{}", phase.why());
 }
+
+/// The first four executions at the default differ by far, and then two threads hold each other up. By the
+/// spread of those four a sample of one thread might cost hundreds of executions.
+#[test]
+fn a_default_that_varies_by_far_at_first_is_left_soon() {
+    let mut phase = controller("2 cores", Rules::default());
+    let took = run(&mut phase, 0..400, |number, on| match (on.threads(), number) {
+        (1, _) => 1.2,
+        (_, 0 | 2) => 0.05,
+        _ => 8.0,
+    });
+    // The default would take 3,184, and one thread 480.
+    assert_eq!(phase.next(), on("1x1"), "{}", phase.why());
+    assert!(took < 800.0, "{took}: {}", phase.why());
+}
