@@ -36,9 +36,10 @@ int main(void) {
 }
 "#;
 
-fn joins_chunks(compiler: &str) {
+/// The chunks that threads take at once in the quick and in the slow loop, in the end of a run.
+fn chunks_at_once(compiler: &str) -> Option<(u64, u64)> {
     let scratch = Scratch::new();
-    let Some(program) = scratch.compile(compiler, &["-O1", "-fopenmp"], SOURCE) else { return };
+    let program = scratch.compile(compiler, &["-O1", "-fopenmp"], SOURCE)?;
     let path = scratch.path("report.json");
     let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
     command.env("OMP_NUM_THREADS", "2").arg(&path).arg("--").arg(program);
@@ -50,12 +51,24 @@ fn joins_chunks(compiler: &str) {
     let regions = report["processes"][0]["regions"].as_array().expect("a list");
     let of = |executions: u64| {
         let region = regions.iter().find(|region| region["executions"] == executions);
-        region.unwrap_or_else(|| panic!("{regions:#?}"))
+        region.and_then(|region| region["adaptation"]["chunks_at_once"].as_u64())
     };
-    let chunks = |executions| of(executions)["adaptation"]["chunks_at_once"].as_u64();
-    // A request takes several times as long as an iteration, a chunk at once a fraction of it.
-    assert!(chunks(40).is_some_and(|chunks| chunks >= 4), "{:#}", of(40)["adaptation"]);
-    assert_eq!(chunks(4), Some(1), "its chunks are long: {:#}", of(4)["adaptation"]);
+    Some((of(40).expect("the quick loop"), of(4).expect("the slow loop")))
+}
+
+/// Beside other programs the threads wait for a processor most of the time, and fewer requests gain nothing.
+fn joins_chunks(compiler: &str) {
+    let mut found = Vec::new();
+    for _ in 0..10 {
+        let Some((quick, slow)) = chunks_at_once(compiler) else { return };
+        assert_eq!(slow, 1, "its chunks are long");
+        // A request takes several times as long as an iteration.
+        if quick >= 4 {
+            return;
+        }
+        found.push(quick);
+    }
+    panic!("threads take {found:?} chunks at once");
 }
 
 #[test]

@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn requests_that_cost_more_than_the_work_are_joined() {
         let (multiple, executions) = settled(20);
-        assert!((64..=1024).contains(&multiple), "{multiple}");
+        assert!(multiple >= 64, "{multiple}");
         assert!(executions <= 22, "{executions}");
     }
 
@@ -182,7 +182,7 @@ mod tests {
                 break;
             }
         }
-        assert!((64..=1024).contains(&search.multiple()), "{}", search.multiple());
+        assert!(search.multiple() >= 64, "{}", search.multiple());
     }
 
     #[test]
