@@ -14,8 +14,8 @@ pub struct RegretLimits {
 impl Default for RegretLimits {
     /// 5 % at any time, 1 % once 120 executions have passed.
     ///
-    /// In 120 executions the steady limit allows one whole execution, which is what a sample of half of
-    /// the machine may cost. Twenty executions pay for it within the initial limit.
+    /// In 120 executions the steady limit allows the cost of one whole execution. A sample on half of
+    /// the machine may cost that much. Twenty executions pay for it within the initial limit.
     fn default() -> RegretLimits {
         RegretLimits { initial: 0.05, steady: 0.01, after_executions: 120 }
     }

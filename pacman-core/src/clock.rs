@@ -16,8 +16,8 @@ pub enum ClockSource {
 
 /// A clock whose ticks mean the same on every thread of this machine.
 ///
-/// The rate of the TSC is measured against the system's clock since the clock was first used. So it
-/// costs nothing and becomes more exact.
+/// The TSC's rate is measured against the system's clock, from the clock's first use until now. So the
+/// measurement takes no extra time, and becomes more exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     source: ClockSource,

@@ -73,7 +73,7 @@ impl PresetAnswer {
         word(self.0.caveat)
     }
 
-    /// TSC ticks per count, for presets of reference clocks; empty for others.
+    /// TSC ticks for each count of a reference clock; empty for other presets.
     pub fn scale(self) -> &'static str {
         word(self.0.scale)
     }
@@ -104,7 +104,8 @@ struct PresetRow {
     answers: &'static [u16],
 }
 
-/// A row of `preset_answers.tsv` with only the alternative that applies. Words are places in the text.
+/// A row of `preset_answers.tsv`, with only the alternative that applies. Each word is a place in the
+/// packed text.
 struct AnswerRow {
     expression: Word,
     scale: Word,

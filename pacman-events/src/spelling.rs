@@ -1,4 +1,4 @@
-//! The order of names in any spelling: case does not matter, and `:` is `.`.
+//! Compares names in any spelling.
 
 use std::cmp::Ordering;
 

@@ -66,11 +66,11 @@ static ADAPTERS: RwLock<BTreeMap<u64, Adapter>> = RwLock::new(BTreeMap::new());
 /// The phases by handle, each with its adapter's handle.
 static PHASES: RwLock<BTreeMap<u64, (u64, Phase)>> = RwLock::new(BTreeMap::new());
 
-/// The number of the next handle. Handles are odd, and their tag marks them as adaptation's.
+/// The number of the next handle. Handles are odd, and a tag marks them as handles of adaptation.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 const TAG: u64 = 0xada9_0000_0001;
 
-/// Executions that a thread has asked for and not reported. Those of different phases may nest.
+/// Executions that a thread has asked for and not reported. Executions of different phases may nest.
 type Asked = Vec<(u64, Choice, Instant)>;
 
 thread_local! {
@@ -113,7 +113,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
         let mut builder = Adapter::builder(topology)
             .objective(objective)
             .switch_cost(Duration::from_nanos(options.switch_cost_ns));
-        // A machine without counters of energy is refused by `build`, after what the program passes.
+        // `build` refuses a machine without energy counters, after it has checked the program's options.
         if let Some(Ok(rapl)) = needs_energy.then(pacman_core::energy::detect) {
             builder = builder.energy(rapl);
         }
@@ -210,7 +210,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_threads(
 fn ask(asked: &mut Asked, phase: AdaptPhaseHandle, adapted: &Phase) -> usize {
     let choice = adapted.begin();
     let threads = choice.threads();
-    // The thread asked again without a report: the earlier execution did not take place.
+    // The thread asked again without a report, so the earlier execution did not take place.
     asked.retain(|(other, ..)| *other != phase.id);
     asked.push((phase.id, choice, Instant::now()));
     threads

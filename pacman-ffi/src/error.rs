@@ -168,12 +168,12 @@ pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
     }
 }
 
-/// As [`answer`], with cancellation put off and the floating-point state isolated.
+/// As [`answer`], with cancellation deferred and the floating-point state isolated.
 ///
-/// The program may let floating-point operations trap and may read their flags, so ours must not show
-/// there. The work makes system calls, in which the thread could be cancelled.
+/// The program may enable floating-point traps and may read the flags, so the work must not change
+/// either. The work makes system calls, in which the thread could be cancelled.
 ///
-/// A pending cancellation may unwind from the last line. So entries are `extern "C-unwind"`, and
+/// A pending cancellation may unwind from the last statement. So entries are `extern "C-unwind"`, and
 /// neither they nor this function have anything to drop there.
 pub(crate) fn answer_isolated(work: impl FnOnce() -> Result<Status>) -> c_int {
     let before = cancel::put_off();

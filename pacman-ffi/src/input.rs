@@ -7,7 +7,7 @@ use pacman_core::Session;
 
 use crate::error::{Failure, Result, Status};
 
-/// A larger `size` of a struct is taken for garbage.
+/// A struct with a larger `size` is refused as garbage.
 const LONGEST: usize = 4096;
 
 /// Reads a required C string.
@@ -53,8 +53,8 @@ pub(crate) unsafe trait Sized32: Copy {
 /// be zero.
 ///
 /// # Safety
-/// `theirs` is null or points to a `u32`. If that is a plausible size, it points to this number of
-/// readable bytes.
+/// `theirs` is null or points to a `u32`. If that number is a plausible size, as many bytes there are
+/// readable.
 pub(crate) unsafe fn sized<T: Sized32>(theirs: *const T) -> Result<T> {
     // SAFETY: the caller's promise.
     let size = unsafe { size_of_theirs(theirs) }?;

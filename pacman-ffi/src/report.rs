@@ -191,8 +191,8 @@ fn text(entry: &Entry, format: u32, fd: c_int) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Drops the session and answers its name. A write may wait for its reader, and closing the session
-/// meanwhile must free the name at once.
+/// Drops the session and returns its name. A write may wait for its reader. If the program closes the
+/// session meanwhile, the name must be free at once.
 fn release(entry: Arc<Entry>) -> String {
     entry.session.name().to_string()
 }

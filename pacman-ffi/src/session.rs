@@ -17,7 +17,7 @@ use crate::version;
 
 /// Lets the kernel multiplex groups if there are too few counters.
 const MULTIPLEXED: u32 = 1;
-/// These two let event sets rotate.
+/// This flag and the next one let event sets rotate.
 const ROTATE_PER_EXECUTION: u32 = 2;
 const ROTATE_STAGGERED: u32 = 4;
 /// Accepts counts of a kernel driver that is not trusted.

@@ -218,8 +218,8 @@ pub unsafe extern "C" fn pacman_peer_read(
                 return Err(Failure::new(
                     Status::Unsupported,
                     format!(
-                        "cannot read all events of thread {thread} at once: event {event} is in \
-                         another set than the one which is on the counters; use pacman_peer_sample"
+                        "cannot read all events of thread {thread} at once: event {event} is not \
+                         in the set that is on the counters; use pacman_peer_sample"
                     ),
                 ));
             }

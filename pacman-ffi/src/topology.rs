@@ -151,7 +151,7 @@ fn core_type(core_type: CoreType) -> u32 {
         CoreType::Performance => 1,
         CoreType::Efficiency => 2,
         CoreType::LowPower => 3,
-        // Uniform cores, and kinds without a number in C.
+        // Uniform cores, and core types without a number in C.
         _ => 0,
     }
 }

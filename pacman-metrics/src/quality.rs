@@ -1,6 +1,6 @@
 //! Rules to discard disturbed measurements of short sections.
 //!
-//! Readings before and after a section show disturbances of it. The rules are those of John
+//! Readings before and after a section show what disturbed it. The rules are those of John
 //! McCalpin, *Comments on timing short code sections on Intel processors*, 2018. [`utilisation`]
 //! has the rules on counts; this module has those on the thread and its clocks. It lists each
 //! rule that it cannot check because a value was not read.
@@ -68,7 +68,7 @@ pub enum Flag {
     Interrupted,
     /// The TSC and the system's clock disagree about the length of the section.
     ClocksDisagree,
-    /// More reference cycles than ticks: the counter and the TSC are of different sections.
+    /// More reference cycles than ticks: the counter and the TSC belong to different sections.
     MoreThanTime,
     /// The kernel counts more than both modes together.
     KernelBeyondAll,
@@ -299,7 +299,7 @@ fn refused(because: &str) -> Error {
     not_computable("whether to discard the section", because)
 }
 
-/// Difference in nanoseconds between the two clocks, which are read one after the other at both
+/// Nanoseconds by which the two clocks may differ, because they are read one after the other at both
 /// ends.
 const APART_NANOS: f64 = 200.0;
 

@@ -232,7 +232,7 @@ fn refused(because: impl std::fmt::Display) -> Error {
     not_computable("the utilisation of the section", because)
 }
 
-/// In fewer seconds than this the kernel should not run in a section.
+/// Seconds. The kernel should not run in a shorter section.
 pub(super) const SHORT: f64 = 1e-3;
 
 /// "Very close to 1": a halt of 6 µs, the shortest that the article saw, in a millisecond.

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Measures how much longer a change between two pools of all contexts takes than staying in one.
+/// Measures the additional time of a change between two pools of all contexts, over staying in one.
 /// `None` if two pools cannot be made.
 ///
-/// An adapted phase must be long mainly because of this cost. Workers of the other pool have slept
+/// This cost is the main reason why an adapted phase must be long. Workers of the other pool have slept
 /// for at least `AWAY`, as they have after a phase ran elsewhere. Both times are lower quartiles,
 /// because other work on the machine makes single tries longer.
 pub(crate) fn measure() -> Option<Duration> {
@@ -40,5 +40,5 @@ fn wake(pool: &ThreadPool) -> Duration {
 
 const TRIES: usize = 41;
 
-/// Long enough for workers to sleep: rayon's look for work a few dozen times first.
+/// Long enough for workers to sleep. Before that, rayon's workers look for work a few dozen times.
 const AWAY: Duration = Duration::from_micros(300);

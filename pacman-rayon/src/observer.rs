@@ -8,12 +8,12 @@ use pacman_core::{Error, ErrorKind, Report, Result};
 /// The kernel's event that tells busy from idle time.
 const BUSY: &str = "task-clock";
 
-/// What one worker did during the executions of a phase.
+/// Busy and idle time of one worker during the executions of a phase.
 ///
 /// A worker is busy while it runs on a processor: it executes tasks, or looks for some before it
 /// sleeps, which rayon limits to a few microseconds. All its counts are of this time, because a worker
-/// that sleeps executes nothing. Idle is the rest of the executions' time: it sleeps, for want of
-/// work, on a lock or in a system call, or another thread has its processor.
+/// that sleeps executes nothing. The worker is idle for the rest of the executions' time. It sleeps
+/// because it has no work, on a lock or in a system call, or another thread has its processor.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WorkerTimes {
@@ -33,7 +33,7 @@ pub struct WorkerTimes {
 
 /// The busy and idle times of every worker that took part in `phase`.
 ///
-/// The session needs the event `task-clock`, and should not be of more than the pool's threads.
+/// The session needs the event `task-clock`. It should count no other threads than those of the pool.
 ///
 /// # Errors
 /// [`NoEvents`](ErrorKind::NoEvents) if the session does not count `task-clock`;
@@ -69,7 +69,8 @@ pub fn worker_times(report: &Report, phase: &str) -> Result<Vec<WorkerTimes>> {
 fn times(report: &Report, thread: &ThreadReport, row: &PhaseReport, busy: usize) -> WorkerTimes {
     let whole = |count: &CountReport| count.scaled.unwrap_or(count.raw.sum);
     let counts: Vec<_> = row.counts.iter().map(whole).collect();
-    // Both are read one after the other, so that CPU time may exceed the time by the time of a read.
+    // CPU time and wall time are read one after the other, so CPU time may exceed wall time by the time
+    // of a read.
     let busy = counts[busy].min(row.time.sum);
     WorkerTimes {
         worker: thread.name.clone().unwrap_or_else(|| format!("thread {}", thread.tid)),

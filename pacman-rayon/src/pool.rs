@@ -80,7 +80,8 @@ impl AdaptivePool {
         Ok(AdaptivePhase { pool: self.clone(), phase, counted })
     }
 
-    /// Runs `work` in the pool of a given configuration, to compare. The controller takes no part.
+    /// Runs `work` in the pool of a given configuration, for comparison. The controller does not know of
+    /// it.
     ///
     /// # Errors
     /// [`NoSuchPlace`](pacman_core::ErrorKind::NoSuchPlace) if the machine lacks the configuration;
@@ -101,7 +102,7 @@ impl AdaptivePool {
         &self.inner.adapter
     }
 
-    /// Failures of workers to bind or to attach: one line each, which begins with the configuration.
+    /// Failures of workers to bind or to attach. Each is one line, which begins with the configuration.
     pub fn trouble(&self) -> Vec<String> {
         let pools = self.inner.pools.lock().expect("nobody panics with it");
         let lines = pools.iter().flat_map(|(on, workers)| {
@@ -143,7 +144,7 @@ impl AdaptivePool {
         let before = self.inner.adapter.topology().allowed();
         self.inner.adapter.refresh()?;
         if self.inner.adapter.topology().allowed() != before {
-            // Also the pools of remaining configurations go: their places may differ now.
+            // Drop the pools of the remaining configurations, too: their places may differ now.
             self.inner.pools.lock().expect("nobody panics with it").clear();
         }
         Ok(())

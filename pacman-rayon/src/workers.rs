@@ -18,8 +18,8 @@ thread_local! {
 }
 
 impl Workers {
-    /// Starts a worker for each place. A worker that cannot be bound runs where the kernel puts it. One
-    /// that cannot be bound or attached is not counted.
+    /// Starts a worker for each place. A worker that cannot be bound runs where the kernel puts it. A
+    /// worker that cannot be bound or attached is not counted.
     pub(crate) fn start(
         topology: &Topology,
         places: &[Place],
@@ -64,7 +64,7 @@ fn settle(topology: &Topology, place: &Place, session: Option<&Session>) -> Resu
     session.map_or(Ok(()), |session| session.attach_current_thread())
 }
 
-/// Replaces the worker's binding. A worker whose thread-locals are gone has dropped it already.
+/// Replaces the worker's binding. A worker without thread-locals is ending, and has dropped its binding.
 fn bind(stay: Option<Binding>) {
     let _ = BOUND.try_with(|bound| *bound.borrow_mut() = stay);
 }

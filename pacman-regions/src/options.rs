@@ -31,7 +31,7 @@ pub struct Options {
     pub max_threads: Option<u32>,
     /// The most that adaptation may cost; `None` for the controller's own limit.
     pub max_loss: Option<MaxLoss>,
-    /// The directory with what earlier runs measured, for adaptation; see
+    /// The directory with the measurements of earlier runs, for adaptation; see
     /// [`ProgramMemory`](crate::ProgramMemory). The library only reads there.
     pub memory: Option<PathBuf>,
     /// The file through which the process shares the machine with others; see
@@ -111,14 +111,15 @@ pub enum Guard {
     Nested,
     /// Its tasks depend on each other.
     TaskDepend,
-    /// The program called `omp_get_max_threads`, `omp_get_num_procs` or the like since the last region.
+    /// The program called `omp_get_max_threads`, `omp_get_num_procs` or a similar function since the last
+    /// region.
     Query,
     /// The body asks for its thread's number or for the size of the team. The effects of the answer may
     /// outlast the region.
     ThreadNumber,
     /// The module has thread-local storage, which may have to last from region to region.
     ThreadLocal,
-    /// The body was never seen to share work out. Fewer members would repeat its work less often.
+    /// The library never saw the body share work. Fewer members would repeat its work less often.
     Replicated,
 }
 
@@ -221,7 +222,7 @@ impl Options {
         self.segment.is_some() || self.directory.is_some()
     }
 
-    /// Reads the options from variables. Answers also a line for each invalid one.
+    /// Reads the options from variables. Also returns a line for each invalid variable.
     ///
     /// An invalid option is left out, because the program must run in any case.
     pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {

@@ -20,8 +20,8 @@ pub struct Waits {
 /// The MPI calls of one thread outside of regions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutsideWaits {
-    /// The thread, by its first MPI call outside of regions or its first region. The thread after one
-    /// that ended may have its number.
+    /// The thread's number, in the order of first MPI calls outside of regions or first regions. A later
+    /// thread may get the number of a thread that has ended.
     pub thread: u32,
     /// Whether the thread is the first that started a region inside no other. The threads of its teams
     /// wait for its MPI calls.
@@ -45,7 +45,7 @@ pub struct WaitSite {
     pub call: Option<String>,
 }
 
-/// The kernel's account of threads: of those that lived at the exit, or of the first one alone.
+/// The kernel's account of threads: of all threads at the exit, or of the first thread only.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scheduling {
     /// Seconds on processors.
@@ -67,9 +67,9 @@ impl Scheduling {
     }
 }
 
-/// The share of a processor from which on a thread has one to itself.
+/// A thread with at least this share of a processor counts as having one to itself.
 const ENOUGH: f64 = 0.95;
-/// The seconds of all threads below which a single turn of another process decides the share.
+/// Seconds of all threads. Below this, one time slice of another process decides the share.
 const SHORTEST: f64 = 0.05;
 
 /// The states of one thread in a region, outside of its plain work.

@@ -1,4 +1,4 @@
-//! The simulated machine behind the seam that the library knows.
+//! Implements the library's `Platform` by the simulated machine.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

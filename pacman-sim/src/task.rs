@@ -44,8 +44,8 @@ pub(super) fn caller() -> i32 {
     ID.get()
 }
 
-/// Has the child of a fork ask again: with its parent's id it would go on from the parent's CPU time, and
-/// count nothing until its own was as long.
+/// Makes the child of a fork read its id again. With its parent's id it would continue from the parent's
+/// CPU time, and count nothing until its own CPU time exceeded that.
 fn forget_after_fork() {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {

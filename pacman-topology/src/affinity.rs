@@ -16,8 +16,9 @@ type GetAffinity =
 type SetAffinity =
     unsafe extern "C" fn(libc::pid_t, libc::size_t, *const libc::cpu_set_t) -> libc::c_int;
 
-/// The function that the process has for a name of the C library. libpacman_omp.so has this code and
-/// entries of these names. The compiler must call the entries and not inline them: they need the
+/// Returns a function of the C library so that the compiler cannot inline its call.
+///
+/// `libpacman_omp.so` contains this code and exports entries of the same names. These entries need the
 /// return address of a call.
 fn looked_up<F>(function: F) -> F {
     std::hint::black_box(function)

@@ -1,6 +1,6 @@
 //! CPU numbers as bits, read from the kernel's two notations.
 
-/// Eight times the CPU limit of any kernel; a typo cannot fill the memory.
+/// Eight times the CPU limit of any kernel. The limit keeps a mistyped number from taking much memory.
 pub(crate) const LAST_CPU: u32 = 65_535;
 
 /// A set of CPU numbers up to [`LAST_CPU`] with one bit each, so that repeated numbers cost

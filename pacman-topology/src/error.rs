@@ -24,7 +24,7 @@ struct Inner {
 /// Shorthand for a [`std::result::Result`] with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The class of a failure, by the remedy.
+/// The class of a failure. Each class has its own remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -1,4 +1,4 @@
-//! Reads files below a directory that holds `sys`: this system's, or a copy of another's.
+//! Reads files below a directory that holds `sys`, of this system or copied from another.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -20,7 +20,7 @@ impl Failures {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).count
     }
 
-    /// Why the first was not, in one line.
+    /// The reason why the first entry or exit was not counted, in one line.
     pub fn first(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).first.clone()
     }

@@ -28,7 +28,7 @@ thread_local! {
 
 impl PhaseLayer {
     /// A layer for `session`. Each thread attaches to the session at its first span and stays attached
-    /// until it ends. A thread that is attached already must be so by
+    /// until it ends. If a thread is attached already, it must have called
     /// [`Session::attach_current_thread`].
     pub fn new(session: &Session) -> PhaseLayer {
         PhaseLayer { session: session.clone(), failures: Failures::default() }
@@ -49,8 +49,8 @@ impl PhaseLayer {
         }
     }
 
-    /// Ends the phase at that place of the open ones. Phases nest, so those inside of it end as well and
-    /// begin again.
+    /// Ends the phase at place `at` of the open phases. Phases nest, so the phases inside it end as well
+    /// and begin again.
     fn end(&self, open: &mut Vec<Phase>, at: usize) -> Result<()> {
         let is_own = |phase: &&Phase| self.session.phase_from_bits(phase.to_bits()).is_some();
         let inside: Vec<Phase> = open[at + 1..].iter().filter(is_own).copied().collect();
@@ -60,7 +60,7 @@ impl PhaseLayer {
         inside.iter().try_for_each(|inner| self.session.begin(*inner))
     }
 
-    /// The phase of a span of this layer, and what `act` makes of it and of the thread's open phases.
+    /// Calls `act` with the phase of a span of this layer, and with the thread's open phases.
     fn with_open<S>(
         &self,
         id: &Id,
@@ -112,7 +112,7 @@ where
 
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
         self.with_open(id, &context, |phase, open| {
-            // A phase that is not open did not begin, which its entry has noted.
+            // A phase that is not open did not begin, and `on_enter` has noted that.
             let at = open.iter().rposition(|one| *one == phase);
             at.map_or(Ok(()), |at| self.end(open, at))
         });

@@ -1,7 +1,7 @@
 //! A [`tracing`](https://docs.rs/tracing) layer whose spans are phases of a session.
 //!
-//! [`PhaseLayer`] begins a phase where a span is entered and ends it where the span is exited, on the
-//! thread that does so. The session's report has the time and the counts of every span on every thread.
+//! When a thread enters a span, [`PhaseLayer`] begins a phase on that thread. When the thread exits the
+//! span, the layer ends the phase. The session's report has the time and the counts of every span on every thread.
 
 mod failures;
 mod layer;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A number of threads, and where it matters how many contexts of a core they use.
+/// A number of threads and, where it matters, the number of contexts that they use on each core.
 ///
 /// As text, `12` is 12 threads wherever they are placed, and `6x2` is 6 cores with 2 threads
 /// each. Configurations are ordered by threads, then by contexts of a core.

@@ -42,7 +42,7 @@ impl Predictor for HillClimb {
             return Ok(sample(reference, "the search starts with all contexts".into()));
         };
         // Replays the climb up to the first missing execution. Only the climb's own moves count,
-        // so that samples taken for other reasons cannot lead it in circles.
+        // so that samples taken for other reasons cannot make it repeat itself.
         let mut best = start;
         let mut stride = (self.lattice.width() / 2).max(1);
         loop {

@@ -1,4 +1,4 @@
-//! What a comparison reads from reports of `run`.
+//! The parts of reports of `run` that a comparison reads.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -114,14 +114,14 @@ impl RunDocument {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or is no report of `run` in the present version of the format.
+    /// If it cannot be read, or is not a report of `run` in the present version of the format.
     pub(super) fn read(path: &Path) -> CliResult<RunDocument> {
         let shown = shown_path(path);
         let text = fs::read(path)
             .map_err(|error| CliError::BadInput(format!("cannot read {shown}: {error}")))?;
         let wrong = |why: String| CliError::BadInput(format!("cannot compare {shown}: {why}"));
         let heading: Heading = serde_json::from_slice(&text).map_err(|_| {
-            wrong("it is no JSON report; pacman-pmu run -o FILE.json writes one".into())
+            wrong("it is not a JSON report; pacman-pmu run -o FILE.json writes one".into())
         })?;
         if heading.format != "pacman-run" {
             return Err(wrong(format!(

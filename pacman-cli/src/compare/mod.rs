@@ -1,4 +1,4 @@
-//! `pacman-pmu compare`: two runs of a program, or several runs a side.
+//! `pacman-pmu compare`: two runs of a program, or several runs before and after a change.
 
 mod comparison;
 mod html;
@@ -21,9 +21,9 @@ use input::RunDocument;
 /// Compare two runs of a program, region by region.
 ///
 /// A.json and B.json are reports of `pacman-pmu run -o FILE.json`: before and after a change. Regions are
-/// matched by name and source file. Time, waits and counts stand side by side. With several reports a
-/// side, medians are compared, and a 95 % interval says what is noise. With one report a side, the
-/// interval has the noise of a region's executions only.
+/// matched by name and source file. Time, waits and counts stand side by side. With several reports on
+/// each side, medians are compared, and a 95 % interval gives the noise. With one report on each side,
+/// the interval has only the noise of a region's executions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
 pub(crate) struct CompareArgs {
@@ -76,7 +76,7 @@ JSON:
 /// A region got slower.
 const SLOWER: u8 = 1;
 
-/// Compares, and says by the exit status whether a region got slower.
+/// Compares the reports. The exit status says whether a region got slower.
 pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
     let (before, after) = match (&args.before[..], &args.to[..]) {
         ([before, after], []) => (vec![before], vec![after]),

@@ -26,7 +26,7 @@ Exit status:
   2  bad input, or no matching name: one line on standard error gives it; in JSON an empty list
   4  the answer could not be written")]
 pub(crate) struct ListArgs {
-    /// Which processor and tables
+    /// The processor and the tables
     #[command(flatten)]
     pub(crate) tables: Tables,
     /// List the processors that have a table of events
@@ -62,7 +62,7 @@ struct Event<'a> {
     text: &'a str,
 }
 
-/// Runs `list`; the answer is the exit status.
+/// Runs `list` and returns the exit status.
 ///
 /// # Errors
 /// Only those of `out`.
@@ -220,7 +220,7 @@ fn row(loaded: &Loaded, name: &str, kind: &str, text: &str, errata: &str) -> [St
     [name.to_owned(), kind.to_owned(), code, counters, note]
 }
 
-/// A part of a name, or a whole one with `*` for anything; case does not matter.
+/// A part of a name, or a whole name in which `*` stands for any text. Case does not matter.
 struct Pattern(String);
 
 impl Pattern {

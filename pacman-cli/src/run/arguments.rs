@@ -40,9 +40,10 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "adapt")]
     pub(super) waits: bool,
 
-    /// Keep what observing takes below this part of the time in regions (1 by default). Regions too
-    /// short for that are counted always and timed now and then; their times and waits are estimates
-    /// with a standard error. 100 times every execution, as -e, --energy, --record and --adapt do
+    /// Keep what observing takes below this part of the time in regions (1 by default). In
+    /// shorter regions all executions are counted, and a random sample of them is timed. Times and
+    /// waits are then estimates with a standard error. 100 times every execution, as -e, --energy,
+    /// --record and --adapt do
     #[arg(long, value_name = "PERCENT",
           conflicts_with_all = ["adapt", "energy", "events", "record"])]
     pub(super) overhead: Option<OverheadBudget>,
@@ -70,11 +71,11 @@ pub(crate) struct RunArgs {
     #[arg(long, requires = "adapt")]
     pub(super) share: bool,
 
-    /// Let adaptation cost at most PART of what the program takes without it, such as 1%
+    /// Limit the cost of adaptation to PART of the program's time without it, such as 1%
     #[arg(long, value_name = "PART", requires = "adapt")]
     pub(super) max_loss: Option<MaxLoss>,
 
-    /// Neither start from what earlier runs measured nor keep what this one measures; see memory
+    /// Do not use the measurements of earlier runs, and do not keep those of this run; see memory
     #[arg(long, requires = "adapt")]
     pub(super) no_memory: bool,
 
@@ -132,7 +133,7 @@ Exit status:
   COMMAND's own, or 128 and the number of the signal that ended it; and
   2    bad input, --energy without RAPL, or with --strict an option that cannot be satisfied;
        COMMAND did not run
-  4    COMMAND ended well, but the report or --record's file could not be written
+  4    COMMAND succeeded, but the report or --record's file could not be written
   126  COMMAND could not be run
   127  COMMAND was not found
 

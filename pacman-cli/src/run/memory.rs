@@ -1,8 +1,8 @@
 //! The memory in which the processes of one run record.
 //!
-//! It is a System V segment without a name, marked for removal once it is attached. So it goes with
-//! the last process that has it, even if that process is killed. It needs no file, descriptor or
-//! directory. If the system refuses a segment, the memory is a directory in memory.
+//! It is a System V segment without a name, which is marked for removal when it is attached. So the
+//! kernel frees it with the last process that has it, even if that process is killed. It needs no file,
+//! descriptor or directory. If the system refuses a segment, a directory in memory replaces it.
 
 use std::path::Path;
 use std::ptr;
@@ -17,7 +17,7 @@ use pacman_regions::{Options, Recording, Segment};
 use super::directory::Directory;
 use crate::error::CliResult;
 
-/// Memory of one run; gone with the value, and with the processes that have it.
+/// Memory of one run. The system frees it when this value and the processes that have it are gone.
 #[derive(Debug)]
 pub(crate) enum Memory {
     Segment(Attached),
@@ -29,7 +29,7 @@ pub(crate) enum Memory {
 pub(crate) struct Attached {
     segment: Segment,
     words: &'static [AtomicU64],
-    /// Measures the rate of the TSC while the program runs, so that no process has to.
+    /// Measures the rate of the TSC while the program runs, so that no process needs to.
     clock: Option<Clock>,
 }
 
@@ -51,7 +51,7 @@ impl Memory {
         }
     }
 
-    /// Has the library record to it.
+    /// Sets the options that make the library record to it.
     pub(crate) fn add_to(&self, options: &mut Options) {
         match self {
             Memory::Segment(attached) => options.segment = Some(attached.segment),
@@ -103,8 +103,8 @@ impl Attached {
             if base.addr() == usize::MAX { Err(std::io::Error::last_os_error()) } else { Ok(base) }
         };
         let base = attach();
-        // SAFETY: it was made above. From here on the segment goes with the last process that has
-        // it.
+        // SAFETY: it was made above. From here on the kernel removes the segment with the last
+        // process that has it.
         unsafe { libc::shmctl(id, libc::IPC_RMID, ptr::null_mut()) };
         let base = base?;
         // Programs attach it after that: Linux lets them.
@@ -145,8 +145,8 @@ fn nonce() -> Result<u128, std::io::Error> {
     }
 }
 
-/// Address space for recordings. Memory is taken as it is written to; a program with a limit of
-/// address space keeps nearly all of that.
+/// Bytes of address space for recordings. The kernel allocates pages when they are written. A program
+/// with a limit of address space keeps nearly all of it.
 fn most() -> usize {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: 0 };
     // SAFETY: filled by the call, or left as it is.
@@ -157,11 +157,11 @@ fn most() -> usize {
     }
 }
 
-/// More than 8,192 regions on 256 threads take.
+/// Bytes. 8,192 regions on 256 threads need less.
 const MOST: usize = 1 << 30;
 const LEAST: usize = 1 << 20;
 
-/// For this user alone; nothing is kept for it before it is written to.
+/// Access for this user only. The kernel reserves no memory for pages that are not written.
 const FLAGS: libc::c_int = libc::IPC_CREAT | 0o600 | SHM_NORESERVE;
 const SHM_NORESERVE: libc::c_int = 0o10000;
 

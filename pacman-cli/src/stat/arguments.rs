@@ -11,8 +11,8 @@ use pacman_core::Placement;
 /// COMMAND runs unmodified. ptrace stops each thread of COMMAND and of its child processes for a
 /// moment before its first instruction and at its end. In between the thread has its own counters.
 /// The stops cost each thread a few context switches. Hardware events count user mode from the
-/// program's first instruction on, with the dynamic linker's. A table that is wider than COLUMNS,
-/// or else than the terminal, becomes several tables.
+/// program's first instruction on, with the dynamic linker's. A table wider than COLUMNS becomes
+/// several tables. Without COLUMNS, the width of the terminal applies.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMATS}"))]
 #[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "per_command", "all"]))]
@@ -36,7 +36,8 @@ pub(crate) struct StatArgs {
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     pub(super) per_command: bool,
 
-    /// Print only the N rows with the most of the first event, or without it of time, in their order
+    /// Print only the N rows with the largest counts of the first event, in their usual order. Without
+    /// that event, the longest times decide
     #[arg(long, value_name = "N", conflicts_with_all = ["json", "csv", "repeat"],
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) top: Option<u32>,
@@ -46,8 +47,8 @@ pub(crate) struct StatArgs {
     #[arg(short, long)]
     pub(super) all: bool,
 
-    /// Count process PID, which runs already: all its threads, and those and the processes that they
-    /// make from now on; until it ends, until COMMAND ends, or until Ctrl-C. PID runs on
+    /// Count the running process PID: its threads, and all threads and processes that they start from
+    /// now on. Counting ends with PID, with COMMAND or at Ctrl-C. PID continues to run
     #[arg(short, long, value_name = "PID", conflicts_with_all = ["all", "repeat", "bind"],
           value_parser = clap::value_parser!(i32).range(1..))]
     pub(super) pid: Option<i32>,
@@ -153,7 +154,8 @@ JSON:
     notes          a list of lines
     run, user_ns, system_ns, exit_status
                    a run's label, processor time and end; null for other rows
-  total            time_ns, counts, counted_shares, ipc, stall_share, ghz, and missing: rows without counts
+  total            time_ns, counts, counted_shares, ipc, stall_share, ghz, and missing: the number
+                   of rows without counts
   summaries        with --repeat median, minimum and maximum, each with time_ns, counts,
                    counted_shares, ipc, stall_share, ghz, user_ns and system_ns; otherwise null
   notes            a list of facts that the reader of the figures must know

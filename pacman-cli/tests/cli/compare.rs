@@ -151,7 +151,7 @@ fn what_cannot_be_compared_is_refused_in_a_line() {
     for (words, why) in [
         (vec!["compare", &old, &old], "it has version 1 of the format, not 2"),
         (vec!["compare", &other, &old], "it is a pacman-stat, not a report of pacman-pmu run"),
-        (vec!["compare", &text_file, &old], "it is no JSON report"),
+        (vec!["compare", &text_file, &old], "it is not a JSON report"),
         (vec!["compare", &missing, &old], "cannot read"),
         (vec!["compare", &old], "cannot compare one report"),
         (vec!["compare", &old, &old, &old], "put --to between them"),

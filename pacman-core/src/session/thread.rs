@@ -35,7 +35,7 @@ pub(crate) struct ThreadRecord {
     pub(crate) counted: Counted,
     pub(crate) log: Option<Log>,
     notes: Fenced<Notes>,
-    /// The process that the thread is in: a forked child has its record and not the thread.
+    /// The process of the thread. A forked child inherits the record, but not the thread.
     generation: u32,
 }
 

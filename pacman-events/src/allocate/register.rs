@@ -1,4 +1,4 @@
-//! Registers that events contend for beside counters: ESCRs, shared value
+//! Registers other than counters for which events compete: ESCRs, shared value
 //! registers, tag bits and per-counter ownership.
 
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub enum RegisterKind {
     FrontEndTag,
     /// The load-latency threshold, MSR 0x3F6.
     LoadLatency,
-    /// Which core of the node uses counter *n* for a northbridge event (AMD K8 to
+    /// The core of the node that uses counter *n* for a northbridge event (AMD K8 to
     /// family 14h).
     Northbridge,
     /// An off-core response register: OFFCORE_RSP, SNOOP_RSP or OMR.
@@ -39,7 +39,7 @@ pub enum RegisterKind {
 /// A register that can hold one value at a time.
 ///
 /// Two events may use it together only with equal values. Registers of scope
-/// [`Scope::Thread`] exist once per hardware context, so siblings never fight over
+/// [`Scope::Thread`] exist once per hardware context, so siblings never compete for
 /// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register {
@@ -60,8 +60,8 @@ impl Register {
         Register { id: msr, kind: RegisterKind::Escr, shared: true, half: Some(half) }
     }
 
-    /// Something that acts like a register but has no number of its own, such as a
-    /// tag bit; `index` tells several of one kind apart.
+    /// A resource that acts like a register but has no number, such as a tag bit.
+    /// `index` distinguishes several of one kind.
     pub const fn unnumbered(kind: RegisterKind, index: u8, scope: Scope) -> Self {
         let id = UNNUMBERED | (kind as u32) << 8 | index as u32;
         Register { id, kind, shared: !matches!(scope, Scope::Thread), half: None }

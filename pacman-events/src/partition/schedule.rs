@@ -1,4 +1,4 @@
-//! More events than counters: the fewest sets, and their rotation over a phase's executions.
+//! Plans the fewest sets for more events than counters, and their rotation over a phase's executions.
 
 use super::fewest::{Cover, fewest};
 use super::plan::{CorePlan, Partition};
@@ -26,7 +26,7 @@ impl Schedule {
         &self.sets
     }
 
-    /// Whether it is proved that fewer sets do not suffice. That is always so for up to 24 events
+    /// Whether fewer sets are proved not to suffice. The proof always exists for up to 24 events
     /// that compete with each other, and often for more.
     pub fn is_fewest(&self) -> bool {
         self.fewest

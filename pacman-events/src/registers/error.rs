@@ -13,7 +13,7 @@ pub struct RegisterError {
 
 pub(super) type Result<T, E = RegisterError> = std::result::Result<T, E>;
 
-/// The kinds of errors, by the remedy.
+/// The kinds of errors. Each kind has its own remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RegisterErrorKind {

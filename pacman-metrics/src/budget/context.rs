@@ -45,7 +45,7 @@ pub struct Budget {
     pub used: f64,
     /// The largest speed-up that the instruction budget allows; at least 1.
     pub headroom: f64,
-    /// The part of its stall budget that the context used; above 1 stalls slow the context.
+    /// The part of its stall budget that the context used. Above 1, stalls slow the context down.
     pub stalls_used: f64,
     /// Cycles that no line explains: waits for issue slots, uncounted events and errors of the
     /// costs. It is below 0 if the costs are too high.

@@ -4,16 +4,16 @@
 //! `s` times as fast as beside the other. So the core is `1 / (1/s₀ + 1/s₁)` times as fast. The counts
 //! of one run bound `s`, because some of the slots that a thread did not get would be its own:
 //!
-//! - *Contention.* Slots for which the other thread was chosen are free then, and the thread uses
-//!   them as it used the others: `s` is at least `1 / (1 − c)`, where `c` is their part. Where no event
-//!   counts them, each thread is taken as ready at random: ready in a part `p` of the slots, it loses
-//!   half of those in which both are, and so used `p₀ − p₀p₁/2`. Then `c` is at least 0, and at most
-//!   twice the part of its ready slots that it lost.
+//! - *Contention.* With SMT off, slots for which the other thread was chosen are free, and the thread
+//!   uses them as it used the others. So `s` is at least `1 / (1 − c)`, where `c` is their part. If no
+//!   event counts them, the model assumes that each thread is ready at random, in a part `p` of the
+//!   slots. It loses half of the slots in which both are ready, and so used `p₀ − p₀p₁/2`. Then `c` is
+//!   at least 0, and at most twice the part of its ready slots that it lost.
 //! - *Interference.* Threads evict each other's cache lines and fill common queues. Counts of one run
-//!   do not tell these stalls from a thread's own. So none to three quarters of the backend-bound
-//!   slots, `e`, are taken as the other thread's doing: `s` is at most `1 / (1 − c − ¾e)`.
+//!   do not distinguish these stalls from a thread's own. So the model assumes that the other thread
+//!   causes none to three quarters of the backend-bound slots, `e`: `s` is at most `1 / (1 − c − ¾e)`.
 //!
-//! The model leaves out what half as many threads change between cores: barriers, locks, balance.
+//! The model leaves out the effects of half as many threads between cores: barriers, locks, balance.
 
 use std::fmt;
 
@@ -152,7 +152,8 @@ impl SiblingSlots {
     }
 }
 
-/// The parts of the slots in which two threads were ready that used these, if readiness is random.
+/// The parts of the slots in which two threads were ready, if readiness is random. `used` has the parts
+/// that they used.
 fn ready(used: [f64; 2]) -> [f64; 2] {
     let of = |own: f64, other: f64| {
         // own = p − p(p − d)/2, where d is the difference of both.
@@ -187,9 +188,9 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The most that the sibling may cause of a thread's backend-bound slots.
+/// The largest part of a thread's backend-bound slots that the sibling may cause.
 ///
-/// No counter tells. With 0.75, at most 0.35 % of the verdicts on simulated phases are wrong
+/// No counter measures it. With 0.75, at most 0.35 % of the verdicts on simulated phases are wrong
 /// (docs/stalls-and-smt.md).
 const INTERFERENCE: f64 = 0.75;
 

@@ -4,7 +4,7 @@ use pacman_events::{AnyThread, CpuModel, Family};
 
 use crate::error::{Result, not_computable};
 
-/// The clocks of one processor, as its name and CPUID tell them.
+/// The clocks of one processor, from its name and CPUID.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clocks {
     /// The nominal frequency in Hz; the TSC runs at it.
@@ -50,16 +50,16 @@ pub struct Scale {
     pub step: f64,
     /// The frequency of the TSC in Hz.
     pub base_hz: f64,
-    /// The event whose counts these are, as the vendor's tables name it.
+    /// The event that counts this, by its name in the vendor's tables.
     pub event: &'static str,
 }
 
 impl Scale {
     /// The scale of a generation.
     ///
-    /// Nehalem and Westmere count `REF_P` at the rate of the TSC, by the article and the manual.
-    /// The vendor's event file says 133 MHz instead. With a wrong scale the core seems less active
-    /// than its contexts, and the split is refused.
+    /// Nehalem and Westmere count `REF_P` at the rate of the TSC, according to the article and the
+    /// manual. The vendor's event file says 133 MHz instead. With a wrong scale the core seems less
+    /// active than its contexts, and the split is refused.
     ///
     /// # Errors
     /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) on models without such a count

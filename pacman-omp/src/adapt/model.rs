@@ -9,8 +9,8 @@ use pacman_core::Topology;
 
 use crate::notes;
 
-/// The model in `path` for this machine. If it cannot be used, the search stays, and a note has the
-/// reason.
+/// Loads the model in `path` for this machine. If it cannot be used, regions are searched, and a note has
+/// the reason.
 pub(super) fn load(
     path: &Path,
     topology: &Topology,

@@ -13,7 +13,7 @@ pub(super) struct Phase {
     pub(super) controller: Controller,
     /// Whether members are placed, so that there is a choice between cores and siblings.
     pub(super) places: bool,
-    /// The power of the time that the cost grows with.
+    /// The exponent of time in the cost.
     degree: i32,
     /// The configuration, seconds and cost of its latest execution on fewer threads.
     reduced: Option<(Configuration, f64, f64)>,
@@ -51,11 +51,11 @@ impl Phase {
     }
 
     /// The region's own part of the `seconds` of an execution at `on`, and whether the execution is
-    /// typical. `besides` is the cost of starting or ending threads; `renewed` if threads started.
+    /// typical. `besides` is the cost of starting or ending threads. `renewed` is true if threads started.
     ///
-    /// New threads are not yet placed well, so their first execution takes longer by more than their
-    /// start. If the next execution has new threads too, every execution has. Some of them then start
-    /// while others work, which takes less.
+    /// The kernel has not yet placed new threads well. So their first execution takes longer, by more than
+    /// the time of their start. If the next execution also has new threads, every execution has them. Then
+    /// some threads start while others work, which takes less time.
     pub(super) fn itself(
         &mut self,
         on: Configuration,
@@ -71,8 +71,8 @@ impl Phase {
         (usual.map_or(own, |usual| usual.clamp(least, seconds)), is_typical)
     }
 
-    /// Charges `seconds` that the latest execution on fewer threads cost elsewhere: `recurring` in
-    /// another region that keeps its team size, else in this region's next execution.
+    /// Charges `seconds` that the latest execution on fewer threads cost elsewhere. If `recurring`, another
+    /// region that keeps its team size had that cost. Otherwise this region's next execution had it.
     pub(super) fn charge(&mut self, seconds: f64, recurring: bool) {
         let Some((on, took, cost)) = self.reduced else { return };
         let longer = (1.0 + seconds / took).powi(self.degree);
@@ -92,7 +92,7 @@ impl Phase {
         self.note_reduced(on, execution.seconds, cost);
     }
 
-    /// Reports an execution at `on` that says nothing about later ones.
+    /// Reports an execution at `on` that does not predict later ones.
     pub(super) fn outlier(
         &mut self,
         objective: &Objective,

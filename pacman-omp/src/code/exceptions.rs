@@ -1,4 +1,4 @@
-//! Where a function goes on after an exception in a call: the tables of the C++ ABI.
+//! Finds the code that continues after an exception in a call, from the tables of the C++ ABI.
 //!
 //! The search table in `.eh_frame_hdr` has a description (FDE) for each function, which names the
 //! function's call sites and their handlers (LSDA). Only the encodings of GCC and clang for x86-64 are
@@ -56,15 +56,15 @@ impl<'a> Tables<'a> {
         bytes.map(|bytes| Reader { bytes, at }).ok_or(UNKNOWN)
     }
 
-    /// The first instruction of the function that has the address, if it is described. Parts of a
-    /// function that are apart from it have descriptions of their own.
+    /// The first instruction of the function that has the address, if the tables describe the function.
+    /// Separate parts of a function have descriptions of their own.
     pub(super) fn function_begin(&self, address: u64) -> Found<Option<u64>> {
         let function = self.function(address)?;
         let is_in = |function: &Function| (function.begin..function.end).contains(&address);
         Ok(function.filter(is_in).map(|function| function.begin))
     }
 
-    /// The function that has the address, if any is described.
+    /// The description of the last function that begins at or before the address.
     fn function(&self, address: u64) -> Found<Option<Function>> {
         let mut header = self.reader(self.header)?;
         // Version 1; entries are pairs of 32 bits, relative to the header.
@@ -99,7 +99,7 @@ impl<'a> Tables<'a> {
         let common = of_common.wrapping_sub(u64::from(fde.word()?));
         let common = self.common(common)?;
         let begin = fde.pointer(common.addresses)?;
-        // The length has the format of the address, and is relative to nothing.
+        // The length has the format of the address, but is an absolute number.
         let length = fde.pointer(common.addresses & 0x0f)?;
         let end = begin.wrapping_add(length);
         fde.unsigned()?;

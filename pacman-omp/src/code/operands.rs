@@ -27,7 +27,7 @@ pub(super) fn register(state: &State, register: Register) -> Value {
     if register.size() >= 4 { value } else { state.computed([value]) }
 }
 
-/// Checks that the program may have the value.
+/// Checks that the value may go to any part of the program.
 pub(super) fn free(state: &mut State, value: Value, why: &'static str) -> Result<(), &'static str> {
     if let Value::Frame(_) = value {
         state.frame.escape();
@@ -188,7 +188,7 @@ pub(super) fn store(
     Ok(())
 }
 
-/// Names an unknown value that is copied from an operand, so that its copies are known to be equal.
+/// Gives an unknown value of an operand an identity, so that its copies are known to be equal.
 pub(super) fn named(
     state: &mut State,
     instruction: &Instruction,

@@ -13,7 +13,7 @@ const MOST: usize = 100_000;
 /// Larger functions are not followed.
 const LARGEST: usize = 20_000;
 
-/// The function that has the code at `address`, and that one of `callers` calls, directly or through other
+/// The function that has the code at `address`, if one of `callers` calls it, directly or through other
 /// functions of the module. Calls through pointers do not count.
 pub(crate) fn called_function(code: &Code<'_>, callers: &[u64], address: u64) -> Option<u64> {
     let tables = code.handlers.as_ref()?;

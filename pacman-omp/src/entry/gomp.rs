@@ -50,7 +50,7 @@ macro_rules! starts_a_team {
                 }
             });
             if !ran {
-                // No runtime is loaded; the program has its own test for one.
+                // No runtime is loaded. The program itself checks whether one is.
                 // SAFETY: as the runtime does with one thread.
                 unsafe { body(data) };
             }

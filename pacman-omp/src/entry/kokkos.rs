@@ -2,7 +2,8 @@
 //!
 //! Kokkos looks them up in the library that `KOKKOS_TOOLS_LIBS` names, and calls `kokkosp_init_library`
 //! first. A tool of the user has functions with the same names and may call them itself. Such a call
-//! comes here, because this library is before the tool in the global scope, and goes on to the tool.
+//! arrives here, because this library precedes the tool in the global scope. The library passes it on to
+//! the tool.
 
 use std::ffi::{CStr, OsString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -19,8 +20,8 @@ use crate::phases::{self, End};
 /// Kokkos has this library as its tool.
 static IS_TOOL: AtomicBool = AtomicBool::new(false);
 
-/// The function that a tool of the user means by a call; `None` if Kokkos calls this library. A library of
-/// the program that could be a tool, and that Kokkos was not told of, stays without calls.
+/// The tool's function, if a tool of the user makes the call; `None` if Kokkos calls this library. Kokkos
+/// may not know of a library of the program that could be a tool. Such a library gets no calls.
 fn user_s(function: Function, stack: &Stack) -> Option<*mut c_void> {
     interpose::own_of(stack.caller(), function)
 }
@@ -60,8 +61,8 @@ pub unsafe extern "C" fn kokkosp_finalize_library(stack: Stack) {
     }
 }
 
-/// Answers the settings of a tool, which begin with whether it needs fences. Without an answer Kokkos waits
-/// for its devices around each kernel.
+/// Fills in the settings of a tool, which begin with whether it needs fences. Without an answer Kokkos
+/// waits for its devices around each kernel.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kokkosp_request_tool_settings(
     number: u32,
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn kokkosp_request_tool_settings(
     }
 }
 
-/// A begin answers the number of its execution, which Kokkos passes to the end.
+/// A begin stores the number of its execution, which Kokkos passes to the end.
 macro_rules! executions {
     ($($begin:ident $end:ident $kind:ident;)+) => {$(
         #[unsafe(no_mangle)]

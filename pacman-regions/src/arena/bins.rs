@@ -147,7 +147,7 @@ impl Bins {
         latest.to.set((last + 1) << shift);
     }
 
-    /// Fills the bins, of 2 to the power of `shift` ticks.
+    /// Fills the bins. Each is 2 to the power of `shift` ticks long.
     pub(super) fn fill(&self, shift: u64, all: impl Iterator<Item = (u64, u64)>) {
         store(&self.state, shift - FINEST);
         self.bins.iter().zip(all).for_each(|(bin, ticks)| bin.set(ticks));
@@ -155,8 +155,9 @@ impl Bins {
 
     /// Doubles the length of the bins until `end` is in one of them.
     ///
-    /// Bin `n` becomes the sum of bins `2n` and `2n + 1`. The process may end at any store, so each fold
-    /// must be repeatable. That of bin 0 is not: `spare` gets the sum first, and bin 0 a copy.
+    /// Bin `n` becomes the sum of bins `2n` and `2n + 1`. The process may end at any store, so a reader
+    /// must be able to repeat each fold. It cannot repeat the fold of bin 0, which is a part of its own
+    /// sum. So `spare` gets that sum first, and bin 0 gets a copy.
     #[cold]
     fn fold(&self, end: u64) -> u64 {
         let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST);

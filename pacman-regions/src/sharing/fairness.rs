@@ -1,9 +1,9 @@
 //! Max-min fairness.
 
-/// The contexts that each of several programs gets of `contexts`, by the threads that each `wants`.
+/// Divides `contexts` among several programs. `wants` has the number of threads that each wants.
 ///
-/// No program gets more than it wants. Apart from that all get the same, and the first ones get what is left
-/// over. Each gets one at least, so there may be more than `contexts` in all.
+/// No program gets more than it wants. Otherwise all programs get the same number, and the first ones get
+/// the remainder. Each program gets at least one, so the sum may exceed `contexts`.
 ///
 /// ```
 /// use pacman_regions::sharing::shares;

@@ -1,8 +1,8 @@
 //! The slots of the processes that share.
 //!
 //! A process takes a free slot by one compare-and-swap of its owner, writes its mask and wants, and then
-//! advances the generation. A reader may find a new owner with the mask of the last one. It computes a wrong
-//! share then, and computes it again once the generation has changed.
+//! advances the generation. A reader may find a new owner with the mask of the previous one. It then
+//! computes a wrong share, and computes it again when the generation has changed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,10 +32,10 @@ impl Owner {
         (number > 0).then_some(Owner(u64::from(number) << 32 | start & 0xffff_ffff))
     }
 
-    /// The process of that number; `None` if it is none, or has ended.
+    /// The process of that number; `None` if there is no such process, or it has ended.
     pub fn of_process(number: u32) -> Option<Owner> {
         let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The name before it is the program's choice, and may have brackets itself.
+        // The name precedes these fields. The program chooses it, and it may contain parentheses.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let state = fields.next()?;
         // proc_pid_stat(5): the 22nd field; the state is the third.
@@ -64,7 +64,7 @@ impl Owner {
     }
 }
 
-/// What a process says of itself.
+/// A process's entry in its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     /// The process.
@@ -95,7 +95,8 @@ impl<'a> Table<'a> {
 
     /// Counts the changes.
     pub fn generation(&self) -> u64 {
-        // ATOMICS: pairs with the release in `changed`: who sees it sees what was written before.
+        // ATOMICS: pairs with the release in `changed`. A thread that sees the new generation sees all
+        // stores before it.
         self.0[1].load(Ordering::Acquire)
     }
 
@@ -108,8 +109,8 @@ impl<'a> Table<'a> {
         &self.0[begin..begin + SLOT]
     }
 
-    /// Takes a slot for `member`, or says anew what it wants. The slots of dead processes are free. `None` if
-    /// no slot is.
+    /// Takes a slot for `member`, or updates its slot. The slots of dead processes are free. `None` if no
+    /// slot is free.
     pub fn enter(&self, member: &Member, is_alive: impl Fn(Owner) -> bool) -> Option<usize> {
         let own = (0..SLOTS).find(|&slot| self.owner(slot) == Some(member.owner));
         let taken = own.or_else(|| (0..SLOTS).find(|&slot| self.take(slot, member, &is_alive)))?;
@@ -134,7 +135,7 @@ impl<'a> Table<'a> {
         owner.compare_exchange(before, member.owner.0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Gives back the slot of `owner`. Only stores numbers, so a signal handler may call it.
+    /// Frees the slot of `owner`. A signal handler may call it, because it only changes atomics.
     pub fn leave(&self, owner: Owner) {
         for slot in 0..SLOTS {
             let word = &self.slot(slot)[0];

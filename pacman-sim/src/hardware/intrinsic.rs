@@ -29,8 +29,8 @@ pub(super) fn told_on_intel(model: CpuModel, select: &Select) -> Option<Signal> 
     Some(Signal::Clock(clock))
 }
 
-/// The signal of an AMD selection that a slice's fields tell: retired instructions and cycles not
-/// in halt, whose unit mask means nothing.
+/// The signal of an AMD selection that a slice has as a field: retired instructions, or cycles not
+/// in halt. The unit mask of both has no meaning.
 pub(super) fn told_on_amd(select: &Select) -> Option<Signal> {
     if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
         return None;
@@ -42,13 +42,13 @@ pub(super) fn told_on_amd(select: &Select) -> Option<Signal> {
     }
 }
 
-/// The filter of a CCCR, or of an encoding's bits, in one spelling: nothing filters
-/// unless the comparison is on.
+/// The filter of a CCCR or of an encoding's bits, normalised. It is 0 unless the comparison is
+/// on.
 pub(super) fn filter(cccr: u64) -> u32 {
     if cccr & COMPARE == 0 { 0 } else { (cccr & FILTER) as u32 }
 }
 
-/// The signal of a NetBurst selection that a slice's fields tell.
+/// The signal of a NetBurst selection that a slice has as a field.
 pub(super) fn intrinsic(signal: &NetBurstSignal) -> Option<Signal> {
     if signal.filter == NON_SLEEP {
         return Some(Signal::Clock(Clock::NonSleep));
@@ -63,8 +63,8 @@ pub(super) fn intrinsic(signal: &NetBurstSignal) -> Option<Signal> {
     }
 }
 
-/// Unit and event select of what slices tell by themselves, all with mask bit 0:
-/// NBOGUSNTAG, NBOGUS and RUNNING.
+/// Unit and event select of the fields of slices, all with mask bit 0: NBOGUSNTAG, NBOGUS
+/// and RUNNING.
 const INSTR_RETIRED: (u32, u8) = (0x3b8, 0x02);
 const INSTR_COMPLETED: (u32, u8) = (0x3b8, 0x07);
 const GLOBAL_POWER_EVENTS: (u32, u8) = (0x3a2, 0x13);

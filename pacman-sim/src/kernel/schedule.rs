@@ -34,7 +34,7 @@ impl State {
         self.occupy(cpu, tid);
     }
 
-    /// Lets `tid` run on `cpu`. The change leaves counters alone if it does not concern them.
+    /// Lets `tid` run on `cpu`. Counters stay as they are if the same groups want them.
     pub(super) fn occupy(&mut self, cpu: u32, tid: i32) {
         let before = self.candidates(cpu);
         self.contexts[cpu as usize].running = Some(tid);
@@ -43,7 +43,7 @@ impl State {
         }
     }
 
-    /// Assigns the counters of `cpu` to events anew.
+    /// Assigns the counters of `cpu` to events again.
     pub(super) fn schedule(&mut self, cpu: u32) {
         self.take_off(cpu);
         let mut on: Vec<RawFd> = Vec::new();
@@ -267,7 +267,7 @@ impl State {
         }
     }
 
-    /// Handles the interrupts of overflowed counters, and starts these counters anew.
+    /// Handles the interrupts of overflowed counters, and restarts these counters.
     pub(super) fn handle_overflows(&mut self, core: usize) {
         for cpu in 0..self.contexts.len() {
             let context = &self.contexts[cpu];

@@ -1,9 +1,9 @@
 //! Slots and fields of `PERF_METRICS`, as Linux counts them (arch/x86/events/intel/core.c,
 //! `intel_update_topdown_event` and `icl_set_topdown_event_period`).
 //!
-//! Both registers start at 0. A read of the group adds to each count and sets both to 0 again. Where
-//! the group leaves its counters the registers are added, kept and written back when it returns, so
-//! that user mode sees them go on.
+//! Both registers start at 0. A read of the group adds to each count and sets both to 0 again. When the
+//! group leaves its counters, Linux adds the registers to the counts and saves them. It writes them
+//! back when the group returns, so that user mode sees no interruption.
 
 use std::os::fd::RawFd;
 
@@ -22,7 +22,7 @@ impl State {
         })
     }
 
-    /// Adds what the registers of `cpu` hold beyond what was saved; answers both.
+    /// Adds the registers' increase since they were saved to the counts. Returns both registers.
     fn add_topdown(&mut self, cpu: u32, leader: RawFd) -> [u64; 2] {
         let context = &self.contexts[cpu as usize];
         let pmu = &self.cores[context.core];
@@ -32,13 +32,13 @@ impl State {
         for fd in self.files[&leader].members.clone() {
             let Some(file) = self.files.get_mut(&fd).filter(|file| file.topdown) else { continue };
             let Some(part) = file.part() else { continue };
-            // A fraction that was rounded down takes nothing back.
+            // A fraction that was rounded down must not lower the count.
             file.count += share(part, now).saturating_sub(share(part, saved));
         }
         now
     }
 
-    /// A read of the group of `leader`: its registers begin again.
+    /// Reads the group of `leader`, which sets its registers to 0.
     pub(super) fn read_topdown(&mut self, leader: RawFd) {
         let Some(cpu) = self.cpu_of(self.files[&leader].whose) else { return };
         if self.topdown_leader(cpu) != Some(leader) {
@@ -48,7 +48,7 @@ impl State {
         self.begin_topdown(cpu, leader, [0; 2]);
     }
 
-    /// The group leaves the counters of `cpu`.
+    /// Takes the group off the counters of `cpu`.
     pub(super) fn save_topdown(&mut self, cpu: u32) {
         let Some(leader) = self.topdown_leader(cpu) else { return };
         let now = self.add_topdown(cpu, leader);
@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// The group has the counters of `cpu` again.
+    /// Gives the group the counters of `cpu` again.
     pub(super) fn restore_topdown(&mut self, cpu: u32) {
         let Some(leader) = self.topdown_leader(cpu) else { return };
         self.begin_topdown(cpu, leader, self.files[&leader].saved);

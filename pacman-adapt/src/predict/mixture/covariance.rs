@@ -76,9 +76,9 @@ impl Root {
 
 /// The covariance of the residuals of mixtures, in ln of time over the reference's time.
 ///
-/// The mean variance is 1. Half of it is a Wiener process, which wanders. The other half is an
-/// integrated Wiener process, which bends smoothly. Both start at the reference and run over ln
-/// cores and ln contexts per core.
+/// The mean variance is 1. Half of it is that of a Wiener process, whose increments are independent.
+/// The other half is that of an integrated Wiener process, whose slope changes continuously. Both
+/// start at the reference and run over ln cores and ln contexts per core.
 ///
 /// Between two samples, the mean of a Wiener process is a straight line, and that of an integrated
 /// one a cubic spline. See Wahba, "Spline Models for Observational Data", 1990, sections 1.2 and

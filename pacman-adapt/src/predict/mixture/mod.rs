@@ -23,9 +23,9 @@ use crate::error::Result;
 /// Each part resembles a program of the training or a law (serial, ideal, contended, saturated).
 /// The residual is a Gaussian process.
 ///
-/// It samples the reference, all contexts, first. The second sample is the configuration that tells
-/// most about all others. Later samples weigh that against their own expected gain. Then up to
-/// three executions verify configurations with an expected gain of at least 0.9 %.
+/// It first samples the reference, which has all contexts. The second sample is the configuration that
+/// most reduces the uncertainty of all others. Later samples also count their own expected gain. Then
+/// up to three executions verify configurations with an expected gain of at least 0.9 %.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Mixture {
@@ -69,7 +69,8 @@ pub(super) struct Unexplained {
     pub(super) share: f64,
 }
 
-/// The most samples: with more, a search would be as quick. Each step computes their matrices anew.
+/// The most samples. With more samples a search would be as quick, and each step computes all of their
+/// matrices again.
 pub(super) const MOST_SAMPLES: usize = 16;
 
 impl TryFrom<Parts> for Mixture {

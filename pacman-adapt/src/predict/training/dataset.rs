@@ -79,7 +79,7 @@ impl Dataset {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`], with line numbers, for a configuration that was measured twice,
-    /// or that most programs lack. The same for fewer than four programs or two configurations.
+    /// or that most programs lack. Also for fewer than four programs, or fewer than two configurations.
     pub fn of(machine: &str, rows: &[Row], only: Option<&[Configuration]>) -> Result<Dataset> {
         let table = table(machine, rows, only)?;
         let configurations = configurations(&table)?;

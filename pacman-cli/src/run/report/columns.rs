@@ -50,8 +50,9 @@ pub(in crate::run) struct Count {
 pub(in crate::run) struct Figures {
     /// One an event; `None` where it was not counted.
     pub(in crate::run) counts: Vec<Option<Count>>,
-    /// A second of thread time inside the region; `None` for an incomplete count, or if observing
-    /// the executions takes longer than the executions.
+    /// Counts for each second of thread time inside the region. `None` for an incomplete count, if
+    /// observing the executions takes longer than the executions, or if a clock counted more than
+    /// the time.
     pub(in crate::run) rates: Vec<Option<f64>>,
     /// One a metric; `None` where it is not computable.
     pub(in crate::run) metrics: Vec<Option<f64>>,
@@ -164,10 +165,12 @@ impl Columns {
             .collect();
         let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
         let has_rates = self.outweigh(rows);
-        let rate = |count: &Option<Count>| {
+        let rate = |(count, column): (&Option<Count>, &Column)| {
+            let is_possible = |rate: &f64| column.unit != "ns" || *rate <= MOST_OF_A_CLOCK;
             count
                 .filter(|count| count.is_complete && has_rates)
                 .map(|count| count.value as f64 / seconds)
+                .filter(is_possible)
         };
         let known = |name: &str| {
             if name == "NANOSECONDS" {
@@ -178,7 +181,8 @@ impl Columns {
         let value =
             |metric: &Metric| metric.value(known).ok().filter(|_| self.is_of_one_time(metric));
         let metrics = self.metrics.iter().map(|metric| value(metric)).collect();
-        Figures { rates: counts.iter().map(rate).collect(), metrics, counts }
+        let rates = counts.iter().zip(&self.events).map(rate).collect();
+        Figures { rates, metrics, counts }
     }
 
     /// The number of an event.
@@ -235,6 +239,10 @@ fn share(rows: &[&pacman_regions::Row], event: usize) -> f64 {
         .sum();
     if all > 0 { counted as f64 / all as f64 } else { 1.0 }
 }
+
+/// The most nanoseconds that a thread's clock counts in a second. A clock beyond it contains the cost
+/// of observing; two clocks may differ by a percent.
+const MOST_OF_A_CLOCK: f64 = 1.01e9;
 
 /// Quantities of a context over a time. A thread of a region does not have them.
 const CLOCKS: [&str; 3] = ["TSC", "BASE_HZ", "CONTEXTS"];

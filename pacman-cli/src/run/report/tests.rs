@@ -140,6 +140,16 @@ fn what_is_shorter_than_observing_it_has_counts_and_no_rates() {
     }
 }
 
+/// 20 ms in a region, and a clock whose counts contain the cost of reading it.
+#[test]
+fn a_clock_beyond_the_time_has_no_share() {
+    for (count, rate) in [(20_100_000, Some(1.005e9)), (26_000_000, None)] {
+        let rows = vec![row(0, 0.02, None, 0, &[Some(count)])];
+        let report = report(&region(&[(1, 0.02)], rows), &["task-clock"], &Seats::default());
+        assert_eq!(report.figures.rates, [rate]);
+    }
+}
+
 #[test]
 fn an_event_that_never_moves_is_doubted() {
     let rows = [row(0, 1.0, None, 0, &[Some(0), Some(5_000_000)])];

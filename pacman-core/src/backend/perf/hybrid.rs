@@ -9,9 +9,9 @@
 //! holds on each core type by itself.
 //!
 //! A thread may also run where no group counts: on a core type whose PMU the kernel does not drive.
-//! The times that the kernel keeps for each group show that. Let `e(i)` be the thread's time at
-//! which group `i` was enabled, `t(i)` that at which it is read, both ascending with `i`, and `on(i,
-//! a, b)` the time between `a` and `b` that the thread spent on core type `i`. Then
+//! The times that the kernel keeps for each group show that. Group `i` was enabled at the
+//! thread's time `e(i)`, and is read at `t(i)`; both ascend with `i`. Let `on(i, a, b)` be the time between
+//! `a` and `b` that the thread spent on core type `i`. Then
 //!
 //! ```text
 //! missed = enabled(1) - sum of running(i)
@@ -20,9 +20,9 @@
 //!
 //! The first sum is a constant of the groups. The second is at least 0 and lasts as long as a read.
 //! So `missed` above the constant proves lost time. The constant itself is bounded when the groups
-//! are enabled: with group 1 read again at last, `missed` is the constant and the time since the
-//! first read, or less ([`HybridCounters::set_bound`]). Time on none of the types escapes notice up
-//! to the length of one read, over the whole life of the counters, never for each read.
+//! are enabled. The reader then reads group 1 again after the others. `missed` is at most the constant
+//! plus the time between both reads ([`HybridCounters::set_bound`]). So lost time up to the length of
+//! one read stays unnoticed. This holds for the whole life of the counters, not for each read.
 
 use std::cell::OnceCell;
 use std::marker::PhantomData;
@@ -44,7 +44,8 @@ pub(super) struct HybridCounters<S: PerfSys + Clone> {
     accounting: Option<Ledgers>,
     prepared: Arc<Prepared>,
     target: Target,
-    /// The most that `missed` can be without lost time; `None` where some time is not asked for.
+    /// The most that `missed` can be without lost time; `None` if the plan does not claim all time of a
+    /// thread.
     bound: Option<u64>,
     /// Readers stay on the thread that opened them.
     one_thread: PhantomData<*const ()>,
@@ -225,7 +226,7 @@ impl<S: PerfSys + Clone> Counters for HybridCounters<S> {
         Ok(true)
     }
 
-    /// While the groups stood by, their times ran apart by as much as the switches took.
+    /// Sets a new bound: while the groups stood by, their times diverged by the length of the switches.
     fn resume(&mut self) -> Result<()> {
         for group in &self.groups {
             group.switch(&self.prepared, true)?;

@@ -22,8 +22,8 @@ fn accepts_doubt() -> bool {
     std::env::var_os(TRUST_DRIVER).is_some_and(|value| value == "1")
 }
 
-/// The first line with flags. The file has a record for each context, which the kernel writes as far as
-/// it is read.
+/// The first line with flags. Reading stops there, because the kernel makes the record of each context
+/// only when it is read.
 fn flags(cpuinfo: &Path) -> Option<String> {
     let lines = BufReader::new(File::open(cpuinfo).ok()?).lines();
     lines.map_while(Result::ok).find(|line| line.starts_with("flags"))

@@ -43,9 +43,8 @@ impl Prepared {
                 ErrorKind::System,
                 errno.0,
                 format!(
-                    "cannot read {}: the session's descriptors were closed by the program; have \
-                     it close those alone that it opened, then detach the thread and attach it \
-                     again",
+                    "cannot read {}: the session's descriptors were closed by the program; let \
+                     it close only its own descriptors, then detach the thread and attach it again",
                     self.names()
                 ),
             );

@@ -2,15 +2,15 @@
 //!
 //! The register holds, for each category, its share of the slots since both registers were last 0,
 //! in steps of 1/255. Linux adds share times slots to an event's count when it reads the group, and
-//! then sets both registers to 0. RDPMC never sets them to 0, so its steps grow with the slots that
-//! have gone by. A difference is off by half a step at its begin and half a step at its end. So a
-//! read takes the system call once [`MOST_SLOTS`] have gone by, and RDPMC before. An execution of
-//! 85,000 slots, five microseconds on a fast core, is then right to half a point. That is a bound
-//! and no average: where phases alternate, errors of rounding do not cancel.
+//! then sets both registers to 0. RDPMC never sets them to 0, so its steps grow with the number of
+//! slots. A difference is off by half a step at its begin and half a step at its end. So a read uses
+//! RDPMC for the first [`MOST_SLOTS`] slots, and the system call after them. An execution of 85,000
+//! slots, five microseconds on a fast core, is then exact to half a percentage point. This is a
+//! bound, not an average: where phases alternate, rounding errors do not cancel.
 //!
-//! The offsets of these events' pages are of no use. The kernel leaves the registers as they were
-//! over a change of threads but has added their slots to the count: a sum of both has them twice.
-//! The reader adds the registers to the counts of the last system call instead.
+//! The offsets of these events' pages are useless. When the kernel switches threads, it adds the
+//! registers' slots to the count and keeps the registers. A sum of both has these slots twice.
+//! Instead, the reader adds the registers to the counts of the last system call.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::platform::CoreTypePmu;
 /// Slots after which a read sets the registers to 0; a step is then 257 slots.
 const MOST_SLOTS: u64 = 1 << 16;
 
-/// The part of a group's member in top-down analysis.
+/// The role of a group's member in top-down analysis.
 pub(super) fn part(member: &Member) -> Option<TopDown> {
     member.encoding.as_ref()?.topdown()
 }
@@ -51,7 +51,8 @@ pub(super) struct MissingSlots {
 /// The leader that the fields of `PERF_METRICS` need; `None` where nothing is missing.
 ///
 /// # Errors
-/// `Unsupported` for fields in other rings than SLOTS or each other: the register is one.
+/// `Unsupported` if the rings of fields differ from those of SLOTS or of each other. One register
+/// holds all fields.
 pub(super) fn missing_slots(events: &[Event]) -> Result<Option<MissingSlots>> {
     let mut slots = None;
     let mut first: Option<(usize, &Event, &Term)> = None;
@@ -135,7 +136,7 @@ pub(super) struct TopDownCounters<S: PerfSys, C> {
     by_call: C,
     /// The counts of `parts` without the slots that the registers hold.
     base: Vec<u64>,
-    /// The last counts: fractions that are rounded never make a count go back.
+    /// The last counts. Rounded fractions must not make a count decrease.
     last: Vec<u64>,
     /// The slots that the register held at the last read; `None` if the group was off its counters
     /// then, so that the next read has to ask the kernel.
@@ -211,7 +212,7 @@ impl<S: PerfSys, C: Counters> Counters for TopDownCounters<S, C> {
             return self.read_by_call(into);
         }
         let slots = self.slots(into);
-        // Fewer than before: somebody else's read of this group has set the registers to 0.
+        // Fewer than before: another read of this group has set the registers to 0.
         if slots < seen || slots > MOST_SLOTS {
             return self.read_by_call(into);
         }
@@ -247,7 +248,7 @@ fn share(part: TopDown, slots: u64, register: u64) -> u64 {
     }
 }
 
-/// The later of two counts, which is kept.
+/// Keeps and returns the later of two counts.
 fn forward(last: &mut u64, count: u64) -> u64 {
     if (count.wrapping_sub(*last) as i64) > 0 {
         *last = count;

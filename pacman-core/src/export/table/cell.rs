@@ -12,6 +12,8 @@ pub(super) enum Cell {
     Absent,
     /// A rate with nothing to divide, or to divide by.
     Undefined,
+    /// A share of time that is no figure, because the clock counted more than the time.
+    Excess,
     /// Nothing belongs here.
     Empty,
     Count {
@@ -40,6 +42,7 @@ pub(super) struct Marks {
     pub(super) scaled: bool,
     pub(super) unbound: bool,
     pub(super) undefined: bool,
+    pub(super) excess: bool,
 }
 
 impl Cell {
@@ -52,6 +55,10 @@ impl Cell {
             }
             Cell::Undefined => {
                 marks.undefined = true;
+                UNDEFINED.to_string()
+            }
+            Cell::Excess => {
+                marks.excess = true;
                 UNDEFINED.to_string()
             }
             Cell::Empty => String::new(),

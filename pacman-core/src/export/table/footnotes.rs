@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::block::{Member, UNBOUND};
 use super::cell::{Marks, UNDEFINED, absent, at_least};
-use super::{quantity, text};
+use super::{quantity, reading_cost, text};
 use crate::export::TableStyle;
 use crate::export::values::{Absent, count_of, only_set, phase_name};
 use crate::report::{DOUBTED, EventSetRotation, Report, ThreadReport, ThreadState};
@@ -40,7 +40,15 @@ pub(super) fn legend(report: &Report, marks: &Marks, style: &TableStyle) -> Vec<
     if let Some(doubt) = report.events.iter().find_map(|event| event.doubt) {
         explain(true, DOUBTED, &format!("may be wrong, and the rates made of it: {doubt}"));
     }
-    explain(marks.undefined, UNDEFINED, "no rate: nothing to divide by, or a thread has no figure");
+    let no_rate = match (marks.undefined, marks.excess) {
+        (_, false) => "nothing to divide by, or a thread has no figure",
+        (false, true) => "a clock counted more than the time of the runs",
+        (true, true) => {
+            "nothing to divide by, a thread has no figure, or a clock counted more than the time of \
+             the runs"
+        }
+    };
+    explain(marks.undefined || marks.excess, UNDEFINED, &format!("no rate: {no_rate}"));
     lines
 }
 
@@ -88,17 +96,22 @@ fn samples(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec
         };
         let parts: Vec<String> = executions.iter().enumerate().map(of).collect();
         let each = if which.len() > 1 { "each of " } else { "" };
-        lines.push(format!("{phase} on {each}{}: {}", threads(&which), parts.join(", ")));
+        lines.push(format!("{phase} on {each}{}: {}", text::threads(&which), parts.join(", ")));
     }
 }
 
 /// Notes on phases: absent counts with their cause, panics, recursions.
-pub(super) fn of_phases(report: &Report, members: &[Vec<Member<'_>>]) -> Vec<String> {
+pub(super) fn of_phases(
+    report: &Report,
+    members: &[Vec<Member<'_>>],
+    style: &TableStyle,
+) -> Vec<String> {
     let mut lines = Vec::new();
     for (phase, members) in members.iter().enumerate() {
         let name = quoted(phase_name(report, phase));
         samples(report, &name, members, &mut lines);
         absences(report, &name, members, &mut lines);
+        lines.extend(reading_cost::of_phase(report, &name, members, style));
         for (thread, row) in members {
             let on = format!("{name} on thread {}", thread.number);
             if row.open > 0 {
@@ -152,7 +165,7 @@ pub(super) fn of_threads(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     let mut say = |which: Vec<usize>, what: &str| {
         if !which.is_empty() {
-            lines.push(format!("{}: {what}", threads(&which)));
+            lines.push(format!("{}: {what}", text::threads(&which)));
         }
     };
     let numbers = |which: &dyn Fn(&ThreadReport) -> bool| -> Vec<usize> {
@@ -203,7 +216,7 @@ fn absences(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Ve
         .map(|(thread, _)| thread.number)
         .collect();
     if !unfinished.is_empty() {
-        let threads = threads(&unfinished);
+        let threads = text::threads(&unfinished);
         lines.push(format!("{phase} on {threads}: no execution finished"));
     }
     for (reason, why) in [
@@ -228,7 +241,7 @@ fn absences(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Ve
             }
         }
         for (which, names) in events {
-            let (names, threads) = (names.join(", "), threads(&which));
+            let (names, threads) = (names.join(", "), text::threads(&which));
             lines.push(format!("{phase} on {threads}: {names} {why}"));
         }
     }
@@ -239,12 +252,7 @@ fn tally(members: &[Member<'_>], of: impl Fn(&Member<'_>) -> u64) -> Option<(Str
     let total: u128 = members.iter().map(|member| u128::from(of(member))).sum();
     let which: Vec<usize> =
         members.iter().filter(|member| of(member) > 0).map(|(thread, _)| thread.number).collect();
-    (total > 0).then(|| (plural(total, "execution", "executions"), threads(&which)))
-}
-
-fn threads(numbers: &[usize]) -> String {
-    let word = if numbers.len() == 1 { "thread" } else { "threads" };
-    format!("{word} {}", text::ranges(numbers))
+    (total > 0).then(|| (plural(total, "execution", "executions"), text::threads(&which)))
 }
 
 /// A number and its noun.

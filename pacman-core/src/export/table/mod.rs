@@ -7,6 +7,7 @@ mod footnotes;
 pub mod grid;
 mod quantity;
 mod rate;
+mod reading_cost;
 mod text;
 
 use std::io;
@@ -34,7 +35,8 @@ use crate::report::Report;
 ///
 /// The rate is instructions per cycle, or misses per 1000 instructions, if both events are counted
 /// at the same privilege levels. For a clock it is a share of the wall time, otherwise events per
-/// second. A rate divides the figures of its own row. So in a sum over siblings the time is that of
+/// second. A clock that counted more than the wall time has no share: its count contains the
+/// reading of the counters, and a footnote has what that costs. A rate divides the figures of its own row. So in a sum over siblings the time is that of
 /// both threads, and IPC is the mean of both.
 ///
 /// Marks are explained below the table when they occur:
@@ -43,6 +45,7 @@ use crate::report::Report;
 /// - `~` for estimates; a column has the counted share of the time
 /// - a dash for absent figures
 /// - `>=` for sums over fewer threads than ran
+/// - `n/a` for rates that have no value
 ///
 /// Footnotes give the reasons for absent figures and the fate of threads. If sets of events
 /// rotated, they list the events of each set, and how many runs counted it on each thread. With
@@ -100,7 +103,7 @@ pub fn table(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io
 
     let mut notes = footnotes::legend(report, &marks, style);
     notes.extend(footnotes::of_sets(report));
-    notes.extend(footnotes::of_phases(report, &members));
+    notes.extend(footnotes::of_phases(report, &members, style));
     notes.extend(footnotes::of_threads(report));
     notes.extend(report.notes.iter().map(|note| text::clean(note)));
     if !notes.is_empty() {

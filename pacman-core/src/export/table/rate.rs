@@ -77,7 +77,7 @@ impl Rate {
             Some(below) if below > 0 && whole => {
                 let scaled = count.scaled || company.scaled;
                 if self == Rate::OfTime {
-                    Cell::Share { part: value, whole: below, scaled }
+                    share_of_time(value, below, scaled)
                 } else {
                     Cell::Ratio { value: value as f64 * times / below as f64, scaled }
                 }
@@ -103,13 +103,26 @@ impl Rate {
         let scaled = figures.counts[event].scaled;
         let times = match self {
             _ if whole == 0 => return Cell::Undefined,
-            Rate::OfTime => return Cell::Share { part, whole, scaled },
+            Rate::OfTime => return share_of_time(part, whole, scaled),
             Rate::PerCycle(_) => 1.0,
             Rate::PerThousandInstructions(_) => 1e3,
             Rate::PerSecond => 1e9,
         };
         Cell::Ratio { value: part as f64 * times / whole as f64, scaled }
     }
+}
+
+/// A clock's share of the time; no figure if the clock exceeds the time.
+fn share_of_time(part: u128, whole: u128, scaled: bool) -> Cell {
+    if exceeds(part, whole) { Cell::Excess } else { Cell::Share { part, whole, scaled } }
+}
+
+/// Whether a thread's clock counted more than `time`, both in nanoseconds.
+///
+/// Counters are read outside of the interval that the wall clock measures, so a clock's count
+/// contains a part of the reading. Two clocks may also differ by up to one percent.
+pub(super) fn exceeds(count: u128, time: u128) -> bool {
+    count.saturating_mul(100) > time.saturating_mul(101)
 }
 
 /// An event's name without its core type and its modifiers, and the modifiers.

@@ -50,7 +50,7 @@ pub(super) fn wrap(paragraph: &str, most: usize) -> Vec<String> {
 }
 
 /// Numbers as a short list of ranges: `0-3, 7, 9-12 and 40 more`.
-pub(super) fn ranges(numbers: &[usize]) -> String {
+fn ranges(numbers: &[usize]) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for &number in numbers {
         match runs.last_mut() {
@@ -70,6 +70,12 @@ pub(super) fn ranges(numbers: &[usize]) -> String {
     let more: usize = rest.iter().map(|(first, last)| last - first + 1).sum();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
+}
+
+/// Threads by their numbers: `thread 3`, `threads 0-3, 7`.
+pub(super) fn threads(numbers: &[usize]) -> String {
+    let word = if numbers.len() == 1 { "thread" } else { "threads" };
+    format!("{word} {}", ranges(numbers))
 }
 
 /// Columns of one character: none for marks that join the one before, two for wide scripts and

@@ -166,6 +166,56 @@ fn all_digits_on_request() {
     assert!(text.contains("811,900,000"), "{text}");
 }
 
+/// Phases of 69 ns and of 5 us, whose `task-clock` contains 1.15 us of reading, and of a millisecond.
+#[test]
+fn a_clock_beyond_the_time_has_no_share_and_its_reading_cost_is_told() {
+    let events = vec![specimen::event("task-clock", "ns")];
+    let mut report = specimen::report("tiny", events, &["empty", "short", "long"]);
+    for number in 0..2 {
+        let mut thread = specimen::thread(number, None);
+        thread.phases = vec![
+            specimen::row(0, 1000, 69_000, &[1_223_000]),
+            specimen::row(1, 1000, 5_000_000, &[6_150_000]),
+            specimen::row(2, 10, 10 * specimen::MS, &[10_011_500]),
+        ];
+        report.threads.push(thread);
+    }
+    let wide = TableStyle { width: 200, ..TableStyle::default() };
+    let text = drawn(&report, wide);
+    assert!(!text.contains("1772.") && !text.contains("123.0 %"), "{text}");
+    assert!(text.contains("100.1 %"), "within what two clocks may differ:\n{text}");
+    for line in [
+        "\"empty\" on threads 0-1: a run lasts 69 ns, and reading the counters adds at least 1.154 us \
+         to its task-clock",
+        "\"short\" on threads 0-1: a run lasts 5.000 us, and reading the counters adds at least 1.150 us \
+         to its task-clock",
+        "n/a  no rate: a clock counted more than the time of the runs",
+    ] {
+        assert!(text.lines().any(|is| is == line), "{line}\n{text}");
+    }
+    assert!(!text.contains("\"long\" on"), "{text}");
+
+    report.simulated = true;
+    let text = drawn(&report, wide);
+    assert!(text.contains("n/a") && !text.contains("adds at least"), "{text}");
+}
+
+/// A clock in the set of three executions of 10 ms, beside two executions of 20 ms that count another
+/// set: it is beyond the time of its own executions, and not beyond that of all.
+#[test]
+fn a_clock_is_compared_with_the_executions_that_counted_it() {
+    let mut report = specimen::rotate_event_sets(EventSetRotation::PerExecution);
+    report.events[1] = specimen::event("task-clock", "ns");
+    let row = &mut report.threads[0].phases[0];
+    row.sets[0].counts[1].sum = 36 * specimen::MS;
+    row.counts[1].raw.sum = 36 * specimen::MS;
+    let text = drawn(&report, TableStyle { width: 200, ..TableStyle::default() });
+    assert!(!text.contains("120.0 %"), "{text}");
+    let line = "\"work\" on thread 0: a run lasts 10.00 ms, and reading the counters adds at least \
+                2.000 ms to its task-clock";
+    assert!(text.lines().any(|is| is == line), "{text}");
+}
+
 #[test]
 fn an_empty_report_says_so() {
     let report = specimen::report("idle", Vec::new(), &[]);

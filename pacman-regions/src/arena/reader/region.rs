@@ -37,7 +37,7 @@ pub(super) fn region(
     adaptation: Option<Adaptation>,
     scale: f64,
 ) -> Region {
-    // Timed executions stand for all of them. Without a sample the factor is 1, and nothing changes.
+    // Timed executions stand for all executions. If all were timed, the factor is 1.
     let factor = sum.factor();
     let times = |number: u64| times(number, factor);
     let (exact, scale) = (scale, scale * factor);
@@ -76,7 +76,7 @@ pub(super) fn region(
             .map(|(timed, error)| Sampling { timed, standard_error: error * exact }),
         nested: sum.nested.min(sum.all()),
         seconds: seconds(sum.ticks),
-        // An estimate may be shorter than what it is made of.
+        // An estimated sum may be shorter than one of its parts.
         shortest: (sum.shortest as f64 * exact).min(seconds(sum.ticks)),
         longest: (sum.longest as f64 * exact).min(seconds(sum.ticks)),
         teams,
@@ -92,8 +92,8 @@ pub(super) fn region(
     }
 }
 
-/// A number of all executions from that of the timed ones. Large numbers keep all digits without a
-/// sample.
+/// Scales a number of timed executions to all executions. With a factor of 1, large numbers keep all
+/// digits.
 pub(super) fn times(number: u64, factor: f64) -> u64 {
     if factor == 1.0 { number } else { (number as f64 * factor).round() as u64 }
 }
@@ -126,7 +126,7 @@ pub(super) fn adaptation_of(record: &[u64]) -> Option<Adaptation> {
     let words = record.get(start..start.checked_add(bytes.div_ceil(8))?)?;
     let mut text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     text.truncate(bytes);
-    // As text: the preloaded library reads all other JSON so, and need not have two readers.
+    // From text: the preloaded library reads all other JSON from text, so it needs no second reader.
     serde_json::from_str(std::str::from_utf8(&text).ok()?).ok()
 }
 

@@ -1,4 +1,4 @@
-//! Counting of architectural Intel PMUs, as the registers program it.
+//! Counts as the registers of an architectural Intel PMU program it.
 
 use super::super::activity::{Activity, Ring};
 use super::super::clock::Clock;
@@ -161,7 +161,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// The occurrences that the fields of slices tell.
+    /// The occurrences in the fields of slices.
     fn told(&self, signal: Signal, span: &Span) -> u64 {
         let contexts = span.contexts.iter().enumerate();
         let heard = contexts.filter(|(context, told)| self.listens(*context, told.ring));

@@ -32,7 +32,7 @@ impl NetBurst {
         let escr = self.escr(msr);
         let filter = filter(cccr);
         if filter == NON_SLEEP {
-            // Any ESCR will do that selects an event; rings and threads do not matter.
+            // Any ESCR that selects an event suffices; rings and threads do not matter.
             let cycles = activity.iter().map(|it| Told::of(it).core);
             return if escr.event() == 0 { 0 } else { cycles.max().unwrap_or(0) };
         }

@@ -1,4 +1,4 @@
-//! Waiting busily, by clocks that others keep.
+//! Busy waits on clocks of the kernel and the processor.
 
 use super::work::{Kernel, Work};
 use crate::validate::checks::around::{Around, cpu_time, wall};
@@ -7,7 +7,7 @@ use pacman_core::Result;
 #[cfg(target_arch = "x86_64")]
 use pacman_core::clock;
 
-/// Nanoseconds of one wait: long against the edges, short against a time slice.
+/// Nanoseconds of one wait: much longer than reading the counters, and shorter than a time slice.
 const WAIT: u64 = 2_000_000;
 
 /// Waits until the monotonic clock has moved, and notes the thread's CPU time.
@@ -52,7 +52,7 @@ pub(super) struct TimeStamps {
 impl Kernel for TimeStamps {
     fn run(&mut self, work: Work) -> Result<()> {
         if work == Work::Long {
-            // One or a few milliseconds, as the processor's clock goes.
+            // One or a few milliseconds, depending on the rate of the TSC.
             let begin = clock::tsc();
             while clock::tsc().wrapping_sub(begin) < 2 * WAIT {}
             self.passed = clock::tsc().wrapping_sub(begin);
