@@ -39,6 +39,8 @@ pub struct Attached {
     record: Arc<ThreadRecord>,
     /// See [`ThreadRecorder::has_fast_path`]. Observed phases have none.
     has_fast_path: bool,
+    /// Whether a preloaded library reports the phases.
+    is_observed: bool,
     /// The session's number, as phases carry it.
     session: u32,
     shared: Arc<Shared>,
@@ -58,6 +60,7 @@ impl Attached {
     ) -> Attached {
         Attached {
             has_fast_path: owner.has_fast_path(&record) && !shared.is_observed(),
+            is_observed: shared.is_observed(),
             owner: UnsafeCell::new(owner),
             record,
             session: shared.number() as u32,
@@ -310,14 +313,21 @@ impl Attached {
     // calls or not, so they take few.
     #[inline(never)]
     fn begin_slow(&self, phase: u32) -> Result<()> {
-        let begin = || self.owner().begin(phase, &self.record);
-        self.shared.around_begin(phase, &self.record.open, begin)
+        if self.is_observed {
+            let begin = || self.owner().begin(phase, &self.record);
+            return self.shared.around_begin(phase, &self.record.open, begin);
+        }
+        self.owner().begin(phase, &self.record)
     }
 
     #[inline(never)]
     fn end_slow(&self, phase: u32, panicked: bool) -> Result<()> {
-        let end = || self.owner().end(phase, &self.record, panicked);
-        let ended = self.shared.around_end(phase, &self.record.open, end);
+        let ended = if self.is_observed {
+            let end = || self.owner().end(phase, &self.record, panicked);
+            self.shared.around_end(phase, &self.record.open, end)
+        } else {
+            self.owner().end(phase, &self.record, panicked)
+        };
         ended.map_err(|error| self.not_ended(phase, error))
     }
 

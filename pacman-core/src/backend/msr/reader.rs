@@ -68,20 +68,6 @@ impl<M: MsrIo + Clone> DeviceCounters<M> {
         }
     }
 
-    /// Reads `turns` by RDPMC after a counter has passed another 2^32, and also checks that the counter
-    /// is still ours.
-    #[cold]
-    fn read_anew(&mut self, turns: &mut [WideCount], into: &mut Reading) -> Result<()> {
-        for (turns, count) in turns.iter_mut().zip(&mut into.counts) {
-            // SAFETY: as in `RdpmcCounters::read`.
-            let (low, high) = unsafe { self.io.rdpmc(turns.index) };
-            self.io.between_loads();
-            *count = turns.advance(low, high, self.width);
-        }
-        self.held.verify()?;
-        self.check_place()
-    }
-
     /// An error unless the thread runs where its counters are, and still owns them.
     #[cold]
     fn check_place(&self) -> Result<()> {
@@ -131,6 +117,20 @@ impl<M: MsrIo + Clone, const N: usize> RdpmcCounters<M, N> {
         let turns = std::array::from_fn(|at| by_device.turns[at]);
         RdpmcCounters { io: by_device.io.clone(), log: by_device.held.log(), turns, by_device }
     }
+
+    /// Reads after a counter has passed another 2^32, and also checks that the counter is still
+    /// ours.
+    #[cold]
+    fn read_anew(&mut self, into: &mut Reading) -> Result<()> {
+        for (turns, count) in self.turns.iter_mut().zip(&mut into.counts) {
+            // SAFETY: as in `read`.
+            let (low, high) = unsafe { self.io.rdpmc(turns.index) };
+            self.io.between_loads();
+            *count = turns.advance(low, high, self.by_device.width);
+        }
+        self.by_device.held.verify()?;
+        self.by_device.check_place()
+    }
 }
 
 impl<M: MsrIo + Clone, const N: usize> Counters for RdpmcCounters<M, N> {
@@ -142,7 +142,7 @@ impl<M: MsrIo + Clone, const N: usize> Counters for RdpmcCounters<M, N> {
             self.io.between_loads();
             match turns.count(low, high) {
                 Some(counted) => *count = counted,
-                None => return self.by_device.read_anew(&mut self.turns, into),
+                None => return self.read_anew(into),
             }
         }
         // Last, so that it notices a move of the thread at any time during the read.
