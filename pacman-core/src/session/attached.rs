@@ -309,8 +309,7 @@ impl Attached {
         }
     }
 
-    // All other threads, and errors. The fast path computes the arguments of these calls whether it
-    // calls or not, so they take few.
+    // Other threads, and errors. The fast path computes the arguments whether it calls or not.
     #[inline(never)]
     fn begin_slow(&self, phase: u32) -> Result<()> {
         if self.is_observed {
@@ -359,14 +358,10 @@ impl Attached {
         let number = self.record.number;
         if error.kind() == ErrorKind::PhaseOrder {
             let open = self.record.open.innermost().map(|open| self.shared.phase_name(open));
-            let hint = match open {
-                Some(open) => format!("; end {open:?} first"),
-                None => "; begin it first".to_string(),
-            };
-            return Error::new(
-                ErrorKind::PhaseOrder,
-                format!("cannot end phase {name:?} on thread {number}: {error}{hint}"),
-            );
+            let hint = open.map_or("begin it".into(), |open| format!("end {open:?}"));
+            let why =
+                format!("cannot end phase {name:?} on thread {number}: {error}; {hint} first");
+            return Error::new(ErrorKind::PhaseOrder, why);
         }
         // Nothing was lost then, and a signal handler should do little.
         if error.kind() != ErrorKind::Reentered {
