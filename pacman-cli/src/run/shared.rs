@@ -64,7 +64,7 @@ fn open(path: &Path, user: u32) -> io::Result<File> {
         lock(&file, libc::LOCK_SH)?;
         let about = file.metadata()?;
         if !about.is_file() || about.uid() != user || about.mode() & 0o077 != 0 {
-            return Err(io::Error::other("it is no file of this user alone"));
+            return Err(io::Error::other("it is not a file that only this user may access"));
         }
         if about.nlink() == 0 {
             continue;

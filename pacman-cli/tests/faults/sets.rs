@@ -18,7 +18,7 @@ const REGIONS: u64 = 24;
 /// The most that an estimate may differ from the undisturbed one, as a part of it.
 const TOLERANCE: f64 = 0.4;
 
-/// What one run has answered.
+/// The answer of one run.
 struct Answer {
     status: Option<i32>,
     printed: String,
@@ -63,7 +63,7 @@ fn counts(report: &Value) -> Vec<BTreeMap<String, Option<f64>>> {
     list(&region["threads"]).iter().map(of).collect()
 }
 
-/// What the report says of missing counts: notes, events without counts, executions that were not
+/// Whether the report explains missing counts: notes, events without counts, executions that were not
 /// counted, implausible rows.
 fn says_why(report: &Value) -> bool {
     let process = &report["processes"][0];
@@ -76,7 +76,7 @@ fn says_why(report: &Value) -> bool {
         || threads.iter().any(of_thread)
 }
 
-/// What is wrong with a run, beside one whose calls all succeeded.
+/// The defect of a run, compared with one whose calls all succeeded.
 fn fault_of(alone: &Answer, seen: &Answer) -> Option<String> {
     let said = seen.complained.lines().any(|line| {
         line.starts_with("pacman-pmu: ") && !line.contains("simulated machine haswell")

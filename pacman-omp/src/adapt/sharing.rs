@@ -151,7 +151,7 @@ fn mapped(path: &Path) -> io::Result<&'static [AtomicU64]> {
     // SAFETY: takes nothing.
     let user = unsafe { libc::geteuid() };
     if !about.is_file() || about.uid() != user || about.mode() & 0o077 != 0 {
-        return Err(io::Error::other("it is no file of this user alone"));
+        return Err(io::Error::other("it is not a file that only this user may access"));
     }
     if about.len() != Table::BYTES as u64 {
         return Err(io::Error::other("it has another size"));
