@@ -161,12 +161,27 @@ fn the_next_run_starts_with_what_was_best_for_the_short_regions() {
         let reduced = adaptation["reduced"].as_u64().expect("it adapts");
         why.starts_with("too short to be decided alone").then_some(20_000 - reduced)
     };
-    // A sample of one thread has to wait for twenty stretches. What is known has to wait for three.
-    let Some(fresh) = (0..3).filter_map(|_| unadapted(&["--no-memory"])).min() else {
-        return skipped("regions of two threads take over 20 µs here");
+    let median = |options: &[&str]| {
+        let mut all: Vec<u64> = (0..7).filter_map(|_| unadapted(options)).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied()
     };
-    let later: Vec<Option<u64>> = (0..10).map(|_| unadapted(&[])).collect();
-    assert!(later.iter().flatten().any(|&few| few <= fresh / 2), "{fresh}, then {later:?}");
+    // A sample of one thread has to wait for twenty stretches. What is known has to wait for three. A
+    // disturbed stretch of the default may pay for a sample at once, so this is tried three times.
+    let mut tried = Vec::new();
+    for _ in 0..3 {
+        let (Some(fresh), Some(later)) = (median(&["--no-memory"]), median(&[])) else {
+            return skipped("regions of two threads take over 20 µs here");
+        };
+        tried.push((fresh, later));
+        if later <= fresh / 2 {
+            break;
+        }
+    }
+    assert!(
+        tried.last().is_some_and(|(fresh, later)| *later <= fresh / 2),
+        "executions with two threads, without and with memory: {tried:?}"
+    );
     let shown = program.memory(&["show", "made-gcc"]);
     assert!(text(&shown.stdout).contains("short regions"), "{shown:?}");
 }

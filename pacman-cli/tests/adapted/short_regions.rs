@@ -36,7 +36,7 @@ static void third(void) {
 }
 
 int main(void) {
-    for (long round = 0; round < 80000; round++) {
+    for (long round = 0; round < ROUNDS; round++) {
         first();
         second();
         third();
@@ -46,16 +46,17 @@ int main(void) {
 }
 "#;
 
-/// The regions of an adapted run, in the order of their names.
-fn adapted(compiler: &str) -> Option<Vec<Value>> {
+/// The regions of an adapted run that executes each so many times, in the order of their names.
+fn adapted(compiler: &str, rounds: u32) -> Option<Vec<Value>> {
     let scratch = Scratch::new();
-    let program = scratch.compile(compiler, &["-O1", "-fopenmp"], SOURCE)?;
+    let program =
+        scratch.compile(compiler, &["-O1", "-fopenmp", &format!("-DROUNDS={rounds}")], SOURCE)?;
     let path = scratch.path("report.json");
     let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
     command.env("OMP_NUM_THREADS", "2").arg(&path).arg("--").arg(program);
     let answer = command.output().expect("it runs");
     assert!(answer.status.success(), "{answer:?}");
-    assert_eq!(text(&answer.stdout), format!("{}\n", 80_000 * (780 + 1_770 - 190)));
+    assert_eq!(text(&answer.stdout), format!("{}\n", rounds * (780 + 1_770 - 190)));
     let report = fs::read_to_string(path).expect("a report");
     let report: Value = serde_json::from_str(&report).expect("JSON");
     Some(report["processes"][0]["regions"].as_array().expect("a list").clone())
@@ -65,7 +66,7 @@ fn adapted(compiler: &str) -> Option<Vec<Value>> {
 fn becomes_one_thread(compiler: &str) {
     let mut grouped = Vec::new();
     for _ in 0..10 {
-        let Some(regions) = adapted(compiler) else { return };
+        let Some(regions) = adapted(compiler, 80_000) else { return };
         assert_eq!(regions.len(), 3);
         let all = |so: fn(&Value) -> bool| regions.iter().all(|region| so(&region["adaptation"]));
         let is_one_thread = all(|one| one["threads"] == 1 && one["state"] == "holding");
@@ -114,4 +115,24 @@ fn short_regions_are_decided_together_by_libgomp() {
 fn short_regions_are_decided_together_by_libomp() {
     let _turn = alone();
     becomes_one_thread("clang");
+}
+
+/// libomp's loops are observed one by one in regions that are long enough. Short regions join a group however
+/// few of their executions have been observed.
+#[test]
+fn short_regions_join_before_their_loops_are_known() {
+    let _turn = alone();
+    let mut left_alone = Vec::new();
+    for _ in 0..10 {
+        let Some(regions) = adapted("clang", 2_000) else { return };
+        if regions.iter().all(|region| is_together(&region["adaptation"])) {
+            return;
+        }
+        let is_left_alone = |region: &Value| region["adaptation"]["state"] == "left alone";
+        left_alone.extend(regions.into_iter().filter(is_left_alone));
+    }
+    match left_alone.pop() {
+        Some(region) => panic!("no run had a group; the last region left alone: {region:#}"),
+        None => skipped("regions of two threads take over 20 µs here"),
+    }
 }

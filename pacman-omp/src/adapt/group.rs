@@ -35,7 +35,6 @@ use crate::process;
 use crate::region::Region;
 use crate::runtime::Runtime;
 use crate::worker::Worker;
-use crate::worksharing;
 
 /// Seconds of a stretch with the program's own teams.
 const STRETCH: f64 = 1e-3;
@@ -96,11 +95,11 @@ pub(super) fn decide(
     region: &Region,
     worker: &Worker,
 ) -> Option<GroupDecision> {
+    // Loops inside of a short region are shorter still, so they need no team of a fixed size.
     let may_be_grouped = adapting.objective.is_time()
         && adapting.most == u32::MAX
         && !has_bound()
-        && worker.depth() == 0
-        && worksharing::leaves_alone(region);
+        && worker.depth() == 0;
     let default = worker.pool.usual(region.runtime).filter(|&size| may_be_grouped && size > 1)?;
     let mut group = GROUP.try_lock()?;
     let group = floating::isolated(|| of_worker(&mut group, adapting, region, worker, default))?;
