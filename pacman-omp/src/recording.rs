@@ -7,11 +7,16 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pacman_core::clock::ClockSource;
-use pacman_regions::arena::{Kind, Payload, ProcessStart};
+use pacman_regions::arena::{Kind, Payload, ProcessStart, VERSION};
 use pacman_regions::{Cause, Event, PhaseKind, Rank, RuntimeFamily};
 
 use crate::arena;
 use crate::process;
+
+/// The version of all records, which the command reads from this library's file; see
+/// [`VERSION_SYMBOL`](pacman_regions::arena::VERSION_SYMBOL).
+#[unsafe(no_mangle)]
+pub(crate) static PACMAN_OMP_RECORDINGS: u32 = VERSION;
 
 /// The process starts, or has just been forked.
 pub(crate) fn begin() {

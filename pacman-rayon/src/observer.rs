@@ -23,10 +23,14 @@ pub struct WorkerTimes {
     pub place: Option<PlaceReport>,
     /// Finished executions of the phase in the worker's pool.
     pub executions: u64,
-    /// CPU time during the executions.
+    /// CPU time during the executions, and of reading the counters at their begins and ends.
     pub busy: Duration,
-    /// The other part of the executions' time.
+    /// The other part of the executions' time; zero if there is an [`excess`](Self::excess).
     pub idle: Duration,
+    /// By how much `busy` exceeds the executions' time. The session reads the counters before it reads the
+    /// time, and the other way round at the end. So executions that are shorter than reading the
+    /// counters have an excess. Then `busy` is mainly the cost of counting.
+    pub excess: Duration,
     /// Each event of the session with its count, an estimate where sets of events rotate.
     pub counts: Vec<(String, u64)>,
 }
@@ -69,15 +73,14 @@ pub fn worker_times(report: &Report, phase: &str) -> Result<Vec<WorkerTimes>> {
 fn times(report: &Report, thread: &ThreadReport, row: &PhaseReport, busy: usize) -> WorkerTimes {
     let whole = |count: &CountReport| count.scaled.unwrap_or(count.raw.sum);
     let counts: Vec<_> = row.counts.iter().map(whole).collect();
-    // CPU time and wall time are read one after the other, so CPU time may exceed wall time by the time
-    // of a read.
-    let busy = counts[busy].min(row.time.sum);
+    let (busy, wall) = (Duration::from_nanos(counts[busy]), Duration::from_nanos(row.time.sum));
     WorkerTimes {
         worker: thread.name.clone().unwrap_or_else(|| format!("thread {}", thread.tid)),
         place: thread.place,
         executions: row.executions,
-        busy: Duration::from_nanos(busy),
-        idle: Duration::from_nanos(row.time.sum - busy),
+        busy,
+        idle: wall.saturating_sub(busy),
+        excess: busy.saturating_sub(wall),
         counts: report.events.iter().map(|event| event.name.clone()).zip(counts).collect(),
     }
 }

@@ -46,7 +46,7 @@ fn one_long_task_leaves_the_other_workers_idle() {
         assert_eq!(worker.executions, 1);
         assert!(worker.place.is_some(), "{worker:?}");
         let clock = worker.counts.iter().find(|(event, _)| event == "task-clock").unwrap();
-        assert!(clock.1 >= worker.busy.as_nanos() as u64, "{worker:?}");
+        assert_eq!(u128::from(clock.1), worker.busy.as_nanos(), "{worker:?}");
         assert_eq!(worker.counts.len(), 2);
     }
 }
@@ -59,6 +59,26 @@ fn work_for_all_keeps_all_busy() {
     even.run(|| drop(rayon::broadcast(|_| spin(Duration::from_millis(100))))).unwrap();
     for worker in worker_times(&session.report(), "even").unwrap() {
         assert!(worker.busy > Duration::from_millis(10), "{worker:?}");
+    }
+}
+
+/// Executions that last less than reading the counters: the report has the time that was counted, and by
+/// how much it is too large.
+#[test]
+fn busy_time_beyond_the_executions_is_told() {
+    let (pool, session) = pool("tiny", "task-clock");
+    let tiny = pool.phase("tiny").unwrap();
+    for _ in 0..200 {
+        tiny.run(|| ()).unwrap();
+    }
+    let report = session.report();
+    for worker in worker_times(&report, "tiny").unwrap() {
+        let row = report.threads.iter().find(|thread| thread.name.as_ref() == Some(&worker.worker));
+        let row = &row.expect("a worker has a row").phases[0];
+        let wall = Duration::from_nanos(row.time.sum);
+        assert_eq!(worker.busy.as_nanos(), u128::from(row.counts[0].raw.sum), "{worker:?}");
+        assert_eq!(worker.busy + worker.idle, wall + worker.excess, "{worker:?}");
+        assert!(worker.idle.is_zero() || worker.excess.is_zero(), "{worker:?}");
     }
 }
 

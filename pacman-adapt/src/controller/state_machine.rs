@@ -215,15 +215,22 @@ impl Controller {
         if self.gone > 0 {
             line += &format!("; {} configurations gone with their contexts", self.gone);
         }
-        if self.state == State::LeftAlone {
+        let executions = self.account.executions();
+        if self.state == State::LeftAlone || executions == 0 {
             // Nothing is lost or gained, and a caller need not report each execution.
             return line;
         }
         // This figure includes the cost of the search and of changes of the team; the one above
         // does not.
-        let word = if more > 0.0 { "more" } else { "less" };
-        let executions = self.account.executions();
-        line + &format!("; all {executions} together {:.1} % {word} than on {usual}", more.abs())
+        let amount = match more {
+            more if more.abs() < 0.05 => format!("as much as on {usual}"),
+            more if more > 0.0 => format!("{more:.1} % more than on {usual}"),
+            _ => format!("{:.1} % less than on {usual}", -more),
+        };
+        match executions {
+            1 => line + &format!("; the one execution cost {amount}"),
+            _ => line + &format!("; all {executions} together cost {amount}"),
+        }
     }
 
     /// Reports an execution at `on` with its cost and its time in seconds.

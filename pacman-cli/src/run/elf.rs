@@ -6,7 +6,7 @@ use std::path::Path;
 
 use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Endianness, FileKind, ReadCache};
+use object::{Endianness, FileKind, Object, ObjectSegment, ObjectSymbol, ReadCache};
 
 /// The facts of a file's header and program headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,15 @@ fn read<H: FileHeader<Endian = Endianness>>(cache: &ReadCache<File>, bits: u8) -
         is_relocatable: header.e_type(endian) == elf::ET_DYN,
         has_interpreter: segments.iter().any(|one| one.p_type(endian) == elf::PT_INTERP),
     })
+}
+
+/// The number that `symbol` names in a shared object; `None` if it exports no such number.
+pub(super) fn exported_number(path: &Path, symbol: &str) -> Option<u32> {
+    let cache = ReadCache::new(File::open(path).ok()?);
+    let file = object::File::parse(&cache).ok()?;
+    let found = file.dynamic_symbols().find(|one| one.name() == Ok(symbol))?;
+    let bytes = file.segments().find_map(|one| one.data_range(found.address(), 4).ok()?)?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
 /// The machine that this command, and the library beside it, was compiled for.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
+use pacman_regions::arena::{VERSION, VERSION_SYMBOL};
 
 use super::elf;
 use crate::error::{CliError, CliResult};
@@ -41,6 +42,24 @@ fn check(path: PathBuf) -> CliResult<PathBuf> {
     }
     if elf::own().is_some_and(|own| own.machine != header.machine) {
         return refused("is for another processor architecture");
+    }
+    // The library is empty on other processors.
+    if cfg!(target_arch = "x86_64") {
+        match elf::exported_number(&path, VERSION_SYMBOL) {
+            Some(VERSION) => {}
+            Some(other) => {
+                return refused(&format!(
+                    "is of another release: it writes recordings of version {other}, and this command \
+                     reads version {VERSION}; install both from one release"
+                ));
+            }
+            None => {
+                return refused(
+                    "is of another release: it does not say which version of recordings it writes; \
+                     install both from one release",
+                );
+            }
+        }
     }
     // The dynamic linker takes both for separators, and knows no escape.
     if path.to_string_lossy().contains([' ', ':']) {

@@ -26,6 +26,7 @@ mod run_page;
 mod run_phases;
 mod run_ranks;
 mod run_refusals;
+mod run_remarks;
 mod run_report;
 mod run_rotation;
 mod run_sessions;

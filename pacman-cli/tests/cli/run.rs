@@ -23,7 +23,8 @@ pub(super) fn recorded(scratch: &Scratch, recording: &str) -> PathBuf {
 /// A library that is preloaded and, in each program that begins, leaves what is in the file that
 /// `TEST_RECORDING` names as that process's recording.
 pub(super) fn recorder(scratch: &Scratch) -> Option<PathBuf> {
-    scratch.compile("cc", &["-shared", "-fPIC", "-x", "c"], RECORDER)
+    let version = format!("-DVERSION={}", pacman_regions::arena::VERSION);
+    scratch.compile("cc", &[&version, "-shared", "-fPIC", "-x", "c"], RECORDER)
 }
 
 const RECORDER: &str = r#"
@@ -33,6 +34,7 @@ const RECORDER: &str = r#"
 #include <unistd.h>
 #include <stdint.h>
 #include <sys/shm.h>
+uint32_t PACMAN_OMP_RECORDINGS = VERSION;
 __attribute__((constructor)) static void leave(void) {
   const char *to = getenv("PACMAN_OMP_SEGMENT"), *from = getenv("TEST_RECORDING");
   if (!to || !from) return;

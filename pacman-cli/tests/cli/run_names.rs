@@ -58,7 +58,7 @@ fn a_region_has_one_name_under_all_compilers() {
     let fortran = "program lab\ninteger :: i\n!$omp parallel do num_threads(2)\ndo i = 1, 10\n\
                    end do\n!$omp end parallel do\nend program\n";
     if let Some(found) = named("gfortran", &["-x", "f95"], fortran) {
-        assert_eq!(found, [("MAIN__, line 3".to_owned(), 3)]);
+        assert_eq!(found, [("main program, line 3".to_owned(), 3)]);
     }
 }
 
@@ -100,4 +100,17 @@ fn instances_of_a_template_have_one_name_under_all_compilers() {
             }
         }
     }
+}
+
+/// gfortran's symbol of a subroutine of no module has an underscore that the program does not know.
+#[test]
+fn procedures_of_fortran_are_named_as_the_program_names_them() {
+    let source = "subroutine sweep\ninteger :: i\n!$omp parallel do num_threads(2)\ndo i = 1, 10\n\
+                  end do\n!$omp end parallel do\nend subroutine\nprogram lab\ncall sweep\nend program\n";
+    let scratch = Scratch::new();
+    let file = scratch.file("lab.f90", source);
+    let Some(found) = named("gfortran", &["-x", "f95", &file.to_string_lossy()], "") else {
+        return;
+    };
+    assert_eq!(found, [("sweep, line 3".to_owned(), 3)]);
 }

@@ -182,3 +182,33 @@ fn recordings_need_no_place_for_temporary_files() {
     assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(0), "ran\n"));
     assert!(text(&answer.stderr).contains("solver+0x20"), "{}", text(&answer.stderr));
 }
+
+/// The command sees it in the file: the library could not tell, because it does not know the command's
+/// memory.
+#[test]
+fn a_library_of_another_release_is_refused_with_that_reason() {
+    for (source, says) in [
+        (
+            "unsigned PACMAN_OMP_RECORDINGS = 7;",
+            "it writes recordings of version 7, and this command",
+        ),
+        ("int nothing;", "it does not say which version of recordings it writes"),
+    ] {
+        let scratch = Scratch::new();
+        let flags = ["-shared", "-fPIC", "-x", "c"];
+        let Some(library) = scratch.compile("cc", &flags, source) else { return };
+        let run = |options: &[&str]| {
+            let mut command = pacman_pmu(&["run"]);
+            command.args(options).args(["--", "echo", "ran"]);
+            command.env("PACMAN_OMP_LIBRARY", &library).output().expect("it runs")
+        };
+        let answer = run(&[]);
+        assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(0), "ran\n"));
+        let said = text(&answer.stderr);
+        assert!(said.contains("is of another release: ") && said.contains(says), "{said}");
+        assert!(said.contains("install both from one release"), "{said}");
+        assert!(!said.contains("loaded into no process"), "{said}");
+        let strict = run(&["--strict"]);
+        assert_eq!((strict.status.code(), text(&strict.stdout)), (Some(2), ""));
+    }
+}

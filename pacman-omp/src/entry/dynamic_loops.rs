@@ -163,148 +163,146 @@ type UnsignedRuntime = unsafe extern "C-unwind" fn(
     *mut c_ulonglong,
 ) -> usize;
 
-macro_rules! dynamic_loops {
-    ($($name:ident)+) => {$(
+/// The call of an entry.
+struct Call {
+    caller: u64,
+    loops: Option<&'static DynamicLoops>,
+    real: *mut c_void,
+}
+
+impl Call {
+    /// The call of `function`'s entry that returns to `caller`; `None` without a runtime.
+    #[inline(always)]
+    fn of(function: Function, caller: u64) -> Option<Call> {
+        let loops = concerned(caller);
+        Some(Call { caller, loops, real: real_for(caller, function)? })
+    }
+
+    /// The chunk to pass on instead of `chunk`.
+    #[inline(always)]
+    fn chunk(&self, chunk: i64, iterations: impl FnOnce() -> u64) -> i64 {
+        self.loops.map_or(chunk, |loops| chunk_at(self.caller, loops, iterations(), chunk))
+    }
+
+    /// For a loop of `schedule(runtime)` the chunk to pass to `explicit`, if it is another than the
+    /// schedule's own.
+    #[inline(always)]
+    fn joined(
+        &self,
+        explicit: Function,
+        iterations: impl FnOnce() -> u64,
+    ) -> Option<(i64, *mut c_void)> {
+        let chunk = joined_at(self.caller, self.loops?, iterations())?;
+        Some((chunk, real_for(self.caller, explicit)?))
+    }
+}
+
+/// Entries of these names, with the runtime's arguments in registers. `$stack` has those behind them.
+macro_rules! entries {
+    ($($name:ident)+; |$call:ident, $stack:ident| $arguments:tt $start:block) => {
+        $(entry! { $name $call $stack $arguments $start })+
+    };
+}
+
+macro_rules! entry {
+    ($name:ident $call:ident $stack:ident ($($argument:ident: $kind:ty),+) $start:block) => {
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(
-            start: c_long,
-            end: c_long,
-            step: c_long,
-            chunk: c_long,
-            first: *mut c_long,
-            last: *mut c_long,
-            stack: Stack,
-        ) -> usize {
-            let caller = stack.caller();
-            let loops = concerned(caller);
-            let Some(real) = real_for(caller, Function::$name) else { return 0 };
-            let chunk = loops.map_or(chunk, |loops| {
-                chunk_at(caller, loops, iterations(start, end, step), chunk)
-            });
-            // SAFETY: the runtime's function of that name, with the program's own arguments, or with a
-            // multiple of its chunk.
-            unsafe {
+        pub unsafe extern "C-unwind" fn $name($($argument: $kind,)+ $stack: Stack) -> usize {
+            let Some($call) = Call::of(Function::$name, $stack.caller()) else { return 0 };
+            $start
+        }
+    };
+}
+
+entries! {
+    GOMP_loop_dynamic_start GOMP_loop_nonmonotonic_dynamic_start;
+    |call, stack| (
+        start: c_long,
+        end: c_long,
+        step: c_long,
+        chunk: c_long,
+        first: *mut c_long,
+        last: *mut c_long
+    ) {
+        let chunk = call.chunk(chunk, || iterations(start, end, step));
+        // SAFETY: the runtime's function of that name, with the program's own arguments, or with a
+        // multiple of its chunk.
+        unsafe {
+            let real: Signed = std::mem::transmute(call.real);
+            real(start, end, step, chunk, first, last)
+        }
+    }
+}
+
+entries! {
+    GOMP_loop_runtime_start GOMP_loop_nonmonotonic_runtime_start GOMP_loop_maybe_nonmonotonic_runtime_start;
+    |call, stack| (
+        start: c_long,
+        end: c_long,
+        step: c_long,
+        first: *mut c_long,
+        last: *mut c_long
+    ) {
+        let explicit = Function::GOMP_loop_nonmonotonic_dynamic_start;
+        // SAFETY: the runtime's functions of those names, with the program's own arguments. A dynamic
+        // schedule at run time is the explicit one with a multiple of its chunk.
+        unsafe {
+            if let Some((chunk, real)) = call.joined(explicit, || iterations(start, end, step)) {
                 let real: Signed = std::mem::transmute(real);
-                real(start, end, step, chunk, first, last)
+                return real(start, end, step, chunk, first, last);
             }
+            let real: SignedRuntime = std::mem::transmute(call.real);
+            real(start, end, step, first, last)
         }
-    )+};
+    }
 }
 
-dynamic_loops! { GOMP_loop_dynamic_start GOMP_loop_nonmonotonic_dynamic_start }
-
-macro_rules! runtime_loops {
-    ($($name:ident)+) => {$(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(
-            start: c_long,
-            end: c_long,
-            step: c_long,
-            first: *mut c_long,
-            last: *mut c_long,
-            stack: Stack,
-        ) -> usize {
-            let caller = stack.caller();
-            let loops = concerned(caller);
-            let Some(real) = real_for(caller, Function::$name) else { return 0 };
-            let joined = loops.and_then(|loops| {
-                joined_at(caller, loops, iterations(start, end, step))
-            });
-            let explicit = Function::GOMP_loop_nonmonotonic_dynamic_start;
-            // SAFETY: the runtime's functions of those names, with the program's own arguments. A dynamic
-            // schedule at run time is the explicit one with a multiple of its chunk.
-            unsafe {
-                match joined.and_then(|chunk| Some((chunk, real_for(caller, explicit)?))) {
-                    Some((chunk, explicit)) => {
-                        let explicit: Signed = std::mem::transmute(explicit);
-                        explicit(start, end, step, chunk, first, last)
-                    }
-                    None => {
-                        let real: SignedRuntime = std::mem::transmute(real);
-                        real(start, end, step, first, last)
-                    }
-                }
-            }
+// The seventh argument is on the stack.
+entries! {
+    GOMP_loop_ull_dynamic_start GOMP_loop_ull_nonmonotonic_dynamic_start;
+    |call, stack| (
+        up: usize,
+        start: c_ulonglong,
+        end: c_ulonglong,
+        step: c_ulonglong,
+        chunk: c_ulonglong,
+        first: *mut c_ulonglong
+    ) {
+        let of_loop = || unsigned_iterations(up & 1 != 0, start, end, step);
+        let known = i64::try_from(chunk).ok();
+        let chunk = known.map_or(chunk, |chunk| call.chunk(chunk, of_loop) as u64);
+        // SAFETY: the runtime's function of that name, with the program's own arguments, or with a
+        // multiple of its chunk.
+        unsafe {
+            let real: Unsigned = std::mem::transmute(call.real);
+            real(up, start, end, step, chunk, first, stack.words[0] as *mut c_ulonglong)
         }
-    )+};
+    }
 }
 
-runtime_loops! {
-    GOMP_loop_runtime_start GOMP_loop_nonmonotonic_runtime_start GOMP_loop_maybe_nonmonotonic_runtime_start
-}
-
-macro_rules! unsigned_dynamic_loops {
-    ($($name:ident)+) => {$(
-        /// The seventh argument is on the stack.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(
-            up: usize,
-            start: c_ulonglong,
-            end: c_ulonglong,
-            step: c_ulonglong,
-            chunk: c_ulonglong,
-            first: *mut c_ulonglong,
-            stack: Stack,
-        ) -> usize {
-            let caller = stack.caller();
-            let loops = concerned(caller);
-            let Some(real) = real_for(caller, Function::$name) else { return 0 };
-            let chunk = loops.map_or(chunk, |loops| {
-                let iterations = unsigned_iterations(up & 1 != 0, start, end, step);
-                let known = i64::try_from(chunk).ok();
-                known.map_or(chunk, |chunk| chunk_at(caller, loops, iterations, chunk) as u64)
-            });
-            // SAFETY: the runtime's function of that name, with the program's own arguments, or with a
-            // multiple of its chunk.
-            unsafe {
-                let real: Unsigned = std::mem::transmute(real);
-                real(up, start, end, step, chunk, first, stack.words[0] as *mut c_ulonglong)
-            }
-        }
-    )+};
-}
-
-unsigned_dynamic_loops! { GOMP_loop_ull_dynamic_start GOMP_loop_ull_nonmonotonic_dynamic_start }
-
-macro_rules! unsigned_runtime_loops {
-    ($($name:ident)+) => {$(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(
-            up: usize,
-            start: c_ulonglong,
-            end: c_ulonglong,
-            step: c_ulonglong,
-            first: *mut c_ulonglong,
-            last: *mut c_ulonglong,
-            stack: Stack,
-        ) -> usize {
-            let caller = stack.caller();
-            let loops = concerned(caller);
-            let Some(real) = real_for(caller, Function::$name) else { return 0 };
-            let joined = loops.and_then(|loops| {
-                joined_at(caller, loops, unsigned_iterations(up & 1 != 0, start, end, step))
-            });
-            let explicit = Function::GOMP_loop_ull_nonmonotonic_dynamic_start;
-            // SAFETY: as in `runtime_loops`.
-            unsafe {
-                match joined.and_then(|chunk| Some((chunk, real_for(caller, explicit)?))) {
-                    Some((chunk, explicit)) => {
-                        let explicit: Unsigned = std::mem::transmute(explicit);
-                        explicit(up, start, end, step, chunk as u64, first, last)
-                    }
-                    None => {
-                        let real: UnsignedRuntime = std::mem::transmute(real);
-                        real(up, start, end, step, first, last)
-                    }
-                }
-            }
-        }
-    )+};
-}
-
-unsigned_runtime_loops! {
+entries! {
     GOMP_loop_ull_runtime_start GOMP_loop_ull_nonmonotonic_runtime_start
-    GOMP_loop_ull_maybe_nonmonotonic_runtime_start
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_start;
+    |call, stack| (
+        up: usize,
+        start: c_ulonglong,
+        end: c_ulonglong,
+        step: c_ulonglong,
+        first: *mut c_ulonglong,
+        last: *mut c_ulonglong
+    ) {
+        let explicit = Function::GOMP_loop_ull_nonmonotonic_dynamic_start;
+        let of_loop = || unsigned_iterations(up & 1 != 0, start, end, step);
+        // SAFETY: as for loops of numbers with a sign.
+        unsafe {
+            if let Some((chunk, real)) = call.joined(explicit, of_loop) {
+                let real: Unsigned = std::mem::transmute(real);
+                return real(up, start, end, step, chunk as u64, first, last);
+            }
+            let real: UnsignedRuntime = std::mem::transmute(call.real);
+            real(up, start, end, step, first, last)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use pacman_regions::arena::{WaitRow, state};
 
 use super::counts::{PartCounts, WaitCounts};
 use super::numbers;
-use super::processor::{ClockReading, Ended, PhaseClock, ProcessorTime};
+use super::processor::{ClockReading, Ended, PhaseClock, ProcessorTime, own_work};
 use super::table::{Key, Table};
 use crate::counting::Counters;
 use crate::isolation::isolated;
@@ -217,7 +217,7 @@ impl WaitState {
         };
         // The reading above is in the time that ends here.
         self.processor.take_cost();
-        Saved { starting: now().saturating_sub(begun), ..saved }
+        Saved { starting: own_work(begun, now()), ..saved }
     }
 
     /// Begins a task of the present part at `begun`.
@@ -257,7 +257,7 @@ impl WaitState {
             self.idle_since.set(ended);
         }
         self.restore(saved, 0, ended, &now);
-        let own = saved.starting + readings + now().saturating_sub(ended);
+        let own = saved.starting + readings + own_work(ended, now());
         self.own.set(own);
         self.processor.set_cost(if saved.part.is_none() { 0 } else { saved.around + own });
     }

@@ -19,6 +19,7 @@ use crate::entry::OmptState;
 use crate::execution_log::ExecutionLog;
 use crate::isolation::isolated;
 use crate::nesting::NestingState;
+use crate::notes;
 use crate::phases::PhaseState;
 use crate::process;
 use crate::region::Region;
@@ -31,6 +32,10 @@ use crate::team::Started;
 use crate::tls;
 use crate::waits::WaitState;
 use crate::worksharing::Member;
+
+/// Tasks that run at the end of a region are in no thread's part.
+const TASKS: &str = "in regions with tasks, waiting and imbalance count tasks that a thread runs at the \
+                     region's end as waiting: --waits counts them as work";
 
 /// The state of one thread. Only that thread uses it.
 ///
@@ -310,6 +315,9 @@ impl Worker {
             region.adapted.asked(seen, at);
         }
         region.seen.add(seen);
+        if seen & Seen::TASKS != 0 && !process::has_waits() {
+            isolated(|| notes::note(TASKS.to_owned()));
+        }
     }
 
     /// Whether the counters were opened, or found to be missing.

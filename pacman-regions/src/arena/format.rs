@@ -15,6 +15,9 @@ pub(super) const LINE: usize = 8;
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
 pub const VERSION: u32 = 9;
+/// The symbol of a `u32` in the preloaded library that holds its [`VERSION`]. The command reads it from
+/// the file, so that it never preloads a library whose recordings it cannot read.
+pub const VERSION_SYMBOL: &str = "PACMAN_OMP_RECORDINGS";
 /// In the upper half of a chunk's first word.
 pub(super) const CHUNK: u32 = 0x6b6e_6843;
 

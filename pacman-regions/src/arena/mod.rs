@@ -40,7 +40,9 @@ pub use bins::CurrentBin;
 pub use cells::{COUNTDOWNS, EVENTS, PrimaryStats, Process, Row, Thread, Widths};
 pub use energy::Energy;
 pub use file::EXTENSION;
-pub use format::{Key, Kind, PAGE, VERSION, check, copied, prepare, set_tick, used};
+pub use format::{
+    Key, Kind, PAGE, VERSION, VERSION_SYMBOL, check, copied, prepare, set_tick, used,
+};
 pub use image::image_of;
 pub use log_block::{LogBlock, LogEntry};
 pub use payload::Payload;

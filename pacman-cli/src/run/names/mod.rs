@@ -103,6 +103,10 @@ impl Names {
             (_, Some((file, line))) => (Some(file), line),
             _ => (None, None),
         };
+        let text = match file.as_deref().is_some_and(is_fortran) {
+            true => outlined::procedure(text),
+            false => outlined::main_program(text),
+        };
         Name { text, symbol, file, line, instance }
     }
 }
@@ -115,6 +119,14 @@ pub(super) fn label(name: &str, kind: PhaseKind) -> String {
     // A tag of the functor's follows it.
     let words: Vec<_> = name.split('/').map(outlined::demangled_type).collect();
     words.join("/")
+}
+
+/// Whether a file has Fortran's endings.
+fn is_fortran(file: &str) -> bool {
+    let ending = file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    ending.is_some_and(|ending| {
+        ["f", "for", "ftn", "f77", "f90", "f95", "f03", "f08"].contains(&ending.as_str())
+    })
 }
 
 /// A name for places without room.

@@ -172,6 +172,25 @@ fn demangled(symbol: &str) -> Cow<'_, str> {
     }
 }
 
+/// The name of a region of a Fortran file, with its procedure as the program has it. gfortran adds an
+/// underscore to procedures of no module.
+pub(super) fn procedure(name: String) -> String {
+    let name = main_program(name);
+    let (procedure, rest) = name.split_at(name.find(", ").unwrap_or(name.len()));
+    match procedure.strip_suffix('_') {
+        Some(own) if !own.is_empty() => format!("{own}{rest}"),
+        _ => name,
+    }
+}
+
+/// The name of a region, which may be in the main program that gfortran calls `MAIN__`.
+pub(super) fn main_program(name: String) -> String {
+    match name.strip_prefix("MAIN__") {
+        Some(rest) if rest.is_empty() || rest.starts_with(", ") => format!("main program{rest}"),
+        _ => name,
+    }
+}
+
 /// A C++ type whose mangled name the text is, or else the text.
 ///
 /// Short words could be both: `1a` is the type `a`. So only types with a scope are taken for one, and
@@ -286,6 +305,20 @@ mod tests {
         assert_eq!(fortran.as_deref(), Some("m::work, line 3"));
         assert_eq!(instance("_Z4fillIdEvPT_i._omp_fn.0").as_deref(), Some("fill<double>"));
         assert_eq!(instance("main._omp_fn.0"), None);
+    }
+
+    #[test]
+    fn procedures_of_fortran_have_their_own_names() {
+        for (symbol, name) in [
+            ("MAIN__, line 3", "main program, line 3"),
+            ("translv_, line 313", "translv, line 313"),
+            ("field_summary_, region 0", "field_summary, region 0"),
+            ("m::work, line 3", "m::work, line 3"),
+            ("_, line 1", "_, line 1"),
+            ("sweep_", "sweep"),
+        ] {
+            assert_eq!(procedure(symbol.to_owned()), name);
+        }
     }
 
     #[test]

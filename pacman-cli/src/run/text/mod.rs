@@ -330,7 +330,10 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
             adaptation.gained.map_or_else(absent, difference),
             name.clone(),
         ]);
-        lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
+        // The line of the guard below has the same reason, and the place.
+        if !region.guards.iter().any(|guarded| guarded.why == adaptation.why) {
+            lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
+        }
         if let Some(chunks) = adaptation.chunks {
             lines.push_str(&format!(
                 "{name}: threads take {chunks} chunks of its dynamic loops at once\n"
@@ -339,24 +342,28 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
         for guarded in &region.guards {
             let place = guarded.short_place().map(|at| format!(" ({})", clean(at)));
             lines.push_str(&format!(
-                "{name}: kept by guard {} in {} executions: {}{}\n",
+                "{name}: kept by guard {} in {}: {}{}\n",
                 clean(&guarded.guard),
-                grouped(guarded.executions),
+                executions(guarded.executions),
                 clean(&guarded.why),
                 place.unwrap_or_default()
             ));
         }
         for inner in &adaptation.loops {
             lines.push_str(&format!(
-                "{name}: loop {}: {} of its threads get iterations, {} executions: {}\n",
+                "{name}: loop {}: {} of its threads get iterations, {}: {}\n",
                 clean(&inner.source),
                 inner.threads,
-                grouped(inner.executions),
+                executions(inner.executions),
                 clean(&inner.why)
             ));
         }
     }
     format!("\n{table}\n{lines}")
+}
+
+fn executions(count: u64) -> String {
+    if count == 1 { "1 execution".to_owned() } else { format!("{} executions", grouped(count)) }
 }
 
 /// Regions on standard error.

@@ -212,7 +212,12 @@ impl<'a> Layout<'a> {
             let counted = figures.counted();
             cells.push(counted.map_or(Cell::Empty, |(running, enabled)| share(running, enabled)));
         }
-        for (event, rate) in self.rates.iter().enumerate() {
+        let rates = || self.rates.iter().enumerate();
+        // A clock shows that reading the counters is a large part of all counts here.
+        let is_too_short = rates().any(|(event, rate)| {
+            *rate == Rate::OfTime && rate.cell(figures, event) == Cell::Excess
+        });
+        for (event, rate) in rates() {
             let figure = &figures.counts[event];
             cells.push(match figure.value {
                 Some(value) => Cell::Count {
@@ -223,7 +228,10 @@ impl<'a> Layout<'a> {
                 },
                 None => Cell::Absent,
             });
-            cells.push(rate.cell(figures, event));
+            cells.push(match rate.cell(figures, event) {
+                Cell::Ratio { .. } if is_too_short && *rate == Rate::PerSecond => Cell::Excess,
+                cell => cell,
+            });
         }
         cells
     }

@@ -200,6 +200,37 @@ fn a_clock_beyond_the_time_has_no_share_and_its_reading_cost_is_told() {
     assert!(text.contains("n/a") && !text.contains("adds at least"), "{text}");
 }
 
+/// A phase of 69 ns has no counts for each second: most of them are of reading the counters.
+#[test]
+fn executions_shorter_than_reading_have_no_rates() {
+    let events = [("task-clock", "ns"), ("page-faults", "faults"), ("CYCLES", "cycles")];
+    let mut events = events.map(|(name, unit)| specimen::event(name, unit)).to_vec();
+    let draw = |events: Vec<_>| {
+        let mut report = specimen::report("tiny", events, &["empty", "long"]);
+        let mut thread = specimen::thread(0, None);
+        thread.phases = vec![
+            specimen::row(0, 1000, 69_000, &[1_223_000, 69, 138_000]),
+            specimen::row(1, 10, 10 * specimen::MS, &[10_011_500, 20, 30_000_000]),
+        ];
+        for row in &mut thread.phases {
+            row.counts.truncate(report.events.len());
+        }
+        report.threads.push(thread);
+        drawn(&report, TableStyle { width: 200, ..TableStyle::default() })
+    };
+    let text = draw(events.clone());
+    let row = |text: &str, time: &str| {
+        let line = text.lines().find(|line| line.contains(time));
+        line.unwrap_or_else(|| panic!("no row of {time}:\n{text}")).to_owned()
+    };
+    assert_eq!(row(&text, "69.00 us").matches("n/a").count(), 3, "{text}");
+    assert!(!row(&text, "10.00 ms").contains("n/a"), "{text}");
+    // Without a clock nothing shows it.
+    events[0] = specimen::event("context-switches", "switches");
+    let text = draw(events);
+    assert!(!row(&text, "69.00 us").contains("n/a"), "{text}");
+}
+
 /// A clock in the set of three executions of 10 ms, beside two executions of 20 ms that count another
 /// set: it is beyond the time of its own executions, and not beyond that of all.
 #[test]

@@ -1,0 +1,60 @@
+//! Lines of `run`'s text about regions, each of them once.
+
+use super::scratch::Scratch;
+use super::{pacman_pmu, text};
+
+const TASKS: &str = "int main(void) { int sum = 0;\n\
+    #pragma omp parallel num_threads(2)\n\
+    {\n\
+    #pragma omp single nowait\n\
+    for (int i = 0; i < 8; i++) {\n\
+    #pragma omp task shared(sum)\n\
+    {\n\
+    #pragma omp atomic\n\
+    sum += i;\n\
+    } } }\n\
+    return sum != 28; }\n";
+
+/// The report on standard error of a program under `run` with these options.
+fn said(compiler: &str, source: &str, options: &[&str]) -> Option<String> {
+    let scratch = Scratch::new();
+    let program = scratch.compile(compiler, &["-g", "-fopenmp", "-x", "c"], source)?;
+    let answer = pacman_pmu(&["run"]).args(options).arg("--").arg(&program).output();
+    let answer = answer.expect("it runs");
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(0), ""));
+    Some(text(&answer.stderr).to_owned())
+}
+
+/// Without `--waits` a task that a thread runs after its part of the region is in no busy time.
+#[test]
+fn tasks_that_count_as_waiting_are_told() {
+    const NOTE: &str = "tasks that a thread runs at the region's end";
+    for compiler in ["gcc", "clang"] {
+        let Some(times) = said(compiler, TASKS, &[]) else { continue };
+        assert_eq!(times.matches(NOTE).count(), 1, "{compiler}: {times}");
+        let waits = said(compiler, TASKS, &["--waits"]).expect("it was compiled");
+        assert!(!waits.contains(NOTE), "{compiler}: {waits}");
+        let loops = TASKS.replace("#pragma omp task shared(sum)", "");
+        let loops = said(compiler, &loops, &[]).expect("it is compiled");
+        assert!(!loops.contains(NOTE), "{compiler}: {loops}");
+    }
+}
+
+#[test]
+fn the_reason_of_a_guard_is_told_once() {
+    let source = "int main(void) { int sum = 0; for (int i = 0; i < 2; i++) {\n\
+        #pragma omp parallel num_threads(2)\n\
+        {\n\
+        #pragma omp atomic\n\
+        sum++;\n\
+        } } return sum != 4; }\n";
+    let Some(report) = said("gcc", source, &["--adapt"]) else { return };
+    let reason = "the program itself says how many threads it gets";
+    assert_eq!(report.matches(reason).count(), 1, "{report}");
+    let line = format!("main, line 2: kept by guard num-threads in 2 executions: {reason}");
+    assert!(report.lines().any(|is| is == line), "{report}");
+    // With one execution in the plural's place.
+    let once = source.replace("i < 2", "i < 1").replace("sum != 4", "sum != 2");
+    let report = said("gcc", &once, &["--adapt"]).expect("it is compiled");
+    assert!(report.contains("kept by guard num-threads in 1 execution: "), "{report}");
+}
