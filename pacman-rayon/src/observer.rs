@@ -73,14 +73,32 @@ pub fn worker_times(report: &Report, phase: &str) -> Result<Vec<WorkerTimes>> {
 fn times(report: &Report, thread: &ThreadReport, row: &PhaseReport, busy: usize) -> WorkerTimes {
     let whole = |count: &CountReport| count.scaled.unwrap_or(count.raw.sum);
     let counts: Vec<_> = row.counts.iter().map(whole).collect();
-    let (busy, wall) = (Duration::from_nanos(counts[busy]), Duration::from_nanos(row.time.sum));
+    let busy = Duration::from_nanos(counts[busy]);
+    let (idle, excess) = rest(busy, Duration::from_nanos(row.time.sum));
     WorkerTimes {
         worker: thread.name.clone().unwrap_or_else(|| format!("thread {}", thread.tid)),
         place: thread.place,
         executions: row.executions,
         busy,
-        idle: wall.saturating_sub(busy),
-        excess: busy.saturating_sub(wall),
+        idle,
+        excess,
         counts: report.events.iter().map(|event| event.name.clone()).zip(counts).collect(),
+    }
+}
+
+/// The idle time of executions that last `wall`, and the excess of `busy` over it.
+fn rest(busy: Duration, wall: Duration) -> (Duration, Duration) {
+    (wall.saturating_sub(busy), busy.saturating_sub(wall))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_time_is_never_cut() {
+        let [tiny, busy, long] = [69, 1_223, 9_000].map(Duration::from_nanos);
+        assert_eq!(rest(busy, tiny), (Duration::ZERO, busy - tiny));
+        assert_eq!(rest(busy, long), (long - busy, Duration::ZERO));
     }
 }
