@@ -5,17 +5,25 @@ use std::io::{self, Write};
 use pacman_core::Provenance;
 use serde::{Serialize, Serializer};
 
+use crate::indented::Indented;
+
 /// Writes a document, indented, with a line feed.
 pub(crate) fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, document)?;
-    out.write_all(b"\n")
+    write_to(&mut *out, document)
 }
 
 /// The text of a document, indented, with a line feed.
 pub(crate) fn text(document: &impl Serialize) -> String {
-    let mut text = Vec::new();
-    write(&mut text, document).expect("memory takes everything, and names are strings");
+    // Reports have 20 to 200 kB.
+    let mut text = Vec::with_capacity(1 << 15);
+    write_to(&mut text, document).expect("memory takes everything, and names are strings");
     String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+fn write_to<W: Write>(mut out: W, document: &impl Serialize) -> io::Result<()> {
+    document
+        .serialize(&mut serde_json::Serializer::with_formatter(&mut out, Indented::default()))?;
+    out.write_all(b"\n")
 }
 
 /// The text of a document on one line, with a line feed.

@@ -15,6 +15,7 @@ mod error;
 mod events;
 mod exit;
 mod implausible;
+mod indented;
 mod metrics;
 mod model;
 mod noise;

@@ -3,7 +3,8 @@
 //! `cargo bench -p pacman-cli --bench programs -- --threads 2,4 "./sp.S" "./lulesh2.0 -s 12 -i 200"` runs
 //! each command line in every way once a round. It prints the median of the rounds' ratios to the program
 //! alone, with their quartiles. A second run alone shows the noise. What `run` takes to start and end is
-//! measured on `true` with the same options, and is left out of the ratios.
+//! measured with the same options and numbers of threads on a program with debug information, one region and
+//! one wait in it, and is left out of the ratios.
 //!
 //! `--observed` leaves out adaptation, which options such as `--waits` exclude. `--library` also leaves out the
 //! command: the names in a report of a large program with debug information take milliseconds. `--processor` compares processor
@@ -17,7 +18,7 @@ mod ways;
 
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use clap::Parser;
@@ -87,11 +88,17 @@ fn main() -> ExitCode {
 /// Whether every output was the program's own.
 fn print(options: &Options) -> io::Result<bool> {
     let scratch = tempfile::tempdir()?;
-    let (start, ways) = (start_cost(scratch.path(), options)?, options.ways());
+    let (short, ways) = (short_program(scratch.path())?, options.ways());
+    let mut starts = Vec::new();
+    for &threads in &options.threads {
+        starts.push(start_cost(&short, threads, scratch.path(), options)?);
+    }
+    let said: Vec<String> =
+        starts.iter().map(|start| format!("{:.1}", start.as_secs_f64() * 1e3)).collect();
     println!(
-        "medians of {} ratios to the program alone [quartiles]; start and end of run, {:.1} ms, left out",
+        "medians of {} ratios to the program alone [quartiles]; start and end of run, {} ms, left out",
         options.rounds,
-        start.as_secs_f64() * 1e3
+        said.join(", ")
     );
     print!("{:>7} {:>9}", "threads", "alone");
     for way in &ways[1..] {
@@ -100,7 +107,7 @@ fn print(options: &Options) -> io::Result<bool> {
     println!("  {:>5}  {:<9}  program", "gain", "output");
     let mut same = true;
     for command in &options.commands {
-        for &threads in &options.threads {
+        for (&threads, &start) in options.threads.iter().zip(&starts) {
             same &= row(command, threads, options, start, scratch.path())?;
         }
     }
@@ -157,12 +164,35 @@ fn row(
     Ok(difference.is_none())
 }
 
+/// A program with one region that has one wait: it has the runtime start, and `run` look names up.
+fn short_program(scratch: &Path) -> io::Result<String> {
+    let (source, program) = (scratch.join("short.c"), scratch.join("short"));
+    std::fs::write(&source, SHORT)?;
+    let mut compiler = Command::new("cc");
+    let status = compiler.args(["-O2", "-g", "-fopenmp", "-o"]).args([&program, &source]).status();
+    let status = status.map_err(|error| io::Error::other(format!("{compiler:?}: {error}")))?;
+    if !status.success() {
+        return Err(io::Error::other(format!("{compiler:?}: {status}")));
+    }
+    // Command lines are split at spaces.
+    let program = program.into_os_string().into_string().ok().filter(|path| !path.contains(' '));
+    program.ok_or_else(|| io::Error::other("the temporary directory has a space in its name"))
+}
+
+const SHORT: &str =
+    "int main(void) {\n#pragma omp parallel\n{\n#pragma omp barrier\n}\nreturn 0; }\n";
+
 /// What `run` adds to a program that does nothing: the median of the rounds' differences.
-fn start_cost(scratch: &Path, options: &Options) -> io::Result<Duration> {
+fn start_cost(
+    short: &str,
+    threads: u32,
+    scratch: &Path,
+    options: &Options,
+) -> io::Result<Duration> {
     let mut more = Vec::new();
     for _ in 0..options.rounds.max(9) {
         let time = |way: Way| -> io::Result<Duration> {
-            Ok(options.time(way.run("true", 1, &options.with, scratch, scratch)?.0))
+            Ok(options.time(way.run(short, threads, &options.with, scratch, scratch)?.0))
         };
         let alone = time(Way::Alone)?;
         let observed = if options.library { Way::Preloaded } else { Way::Observed };

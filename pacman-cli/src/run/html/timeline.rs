@@ -1,5 +1,7 @@
 //! When regions ran, and how many threads were in them: stacked areas over time.
 
+use std::fmt::Write;
+
 use serde::Serialize;
 
 use super::colour::{COLOURS, colour};
@@ -123,17 +125,29 @@ fn bands(process: &ProcessReport) -> Option<(f64, Vec<Band>)> {
     Some((bin, bands))
 }
 
-/// The outline between two lines of steps; the picture is 100 high.
+/// The outline between two lines of steps; the picture is 100 high. Steps of one height are one.
 fn outline(low: &[f64], high: &[f64], highest: f64) -> String {
-    let y = |threads: f64| format!("{:.2}", 100.0 - 100.0 * threads / highest);
-    let mut path = format!("M0 {}", y(high[0]));
-    for (at, value) in high.iter().enumerate() {
-        path.push_str(&format!("V{}H{}", y(*value), at + 1));
-    }
-    for (at, value) in low.iter().enumerate().rev() {
-        path.push_str(&format!("V{}H{at}", y(*value)));
-    }
-    path + "Z"
+    // Hundredths of the picture's units, because decimals of a float take ten times as long.
+    let y = |threads: f64| (10_000.0 - 10_000.0 * threads / highest).round().max(0.0) as u64;
+    let mut path = String::from("M0 ");
+    let mut last = y(high[0]);
+    push_hundredths(&mut path, last);
+    let mut step = |at: usize, threads: f64| {
+        let own = y(threads);
+        if own != last {
+            _ = write!(path, "H{at}V");
+            push_hundredths(&mut path, own);
+            last = own;
+        }
+    };
+    let steps = high.iter().enumerate();
+    steps.for_each(|(at, value)| step(at, *value));
+    low.iter().enumerate().rev().for_each(|(at, value)| step(at + 1, *value));
+    path + "H0Z"
+}
+
+fn push_hundredths(text: &mut String, value: u64) {
+    _ = write!(text, "{}.{:02}", value / 100, value % 100);
 }
 
 /// A band's number, if there is room for it somewhere.

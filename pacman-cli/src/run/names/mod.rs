@@ -69,16 +69,22 @@ impl Names {
             }
             module
         });
-        let (mut symbol, mut around, mut place, mut referrer) = (None, None, None, None);
-        if let Ok(module) = module {
+        let (mut symbol, mut around, mut place) = (None, None, None);
+        if let Ok(module) = &module {
             symbol = module.symbol_at(site.address);
             around = module.around(site.address).filter(|_| symbol.is_none());
             place = module.place_of(site.address);
-            referrer = module.referrer(site.address);
         }
         // The function that has the region: in GCC's symbols, or beside LLVM's calls without its arguments.
         let own = symbol.as_deref().and_then(outlined::function);
         let beside = source.as_ref().and_then(|source| source.function.as_deref());
+        let part = source.as_ref().and_then(|source| source.file.as_deref());
+        let full = place.as_ref().zip(part).filter(|((full, _), part)| ends_with(full, part));
+        let full = full.map(|((full, _), _)| full.clone());
+        // It is looked up only where it says more: that takes all code and the functions of a unit.
+        let is_better = beside.is_some() && (own.is_none() || full.is_none());
+        let referrer = module.as_ref().ok().filter(|_| is_better);
+        let referrer = referrer.and_then(|module| module.referrer(site.address));
         let referrer = referrer.filter(|referrer| {
             own.or(beside).is_some_and(|name| outlined::may_be_same(name, &referrer.function))
         });
@@ -94,9 +100,8 @@ impl Names {
         let begins = own.and_then(|_| place.as_ref()?.1);
         let text = named(site, symbol.as_deref(), source.as_ref().or(called.as_ref()), begins);
         let (file, line) = match (source, place) {
-            (Some(Source { file: Some(file), line: Some(line), .. }), place) => {
+            (Some(Source { file: Some(file), line: Some(line), .. }), _) => {
                 // LLVM's is as the compiler was called; debug information has the directory.
-                let full = place.map(|(full, _)| full).filter(|full| ends_with(full, &file));
                 let full = full.or(referrer.and_then(|referrer| referrer.file));
                 (Some(full.unwrap_or(file)), Some(line))
             }

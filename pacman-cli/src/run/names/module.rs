@@ -1,5 +1,6 @@
 //! One executable or library, opened for symbols and lines.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use addr2line::Loader;
-use object::{Object as _, ObjectSection, ObjectSymbol, ReadCache, SectionKind, SymbolKind};
+use memmap2::Mmap;
+use object::{Object as _, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use super::outlined;
 use super::references::References;
@@ -20,8 +22,10 @@ pub(crate) struct Module {
     /// stripped file, the nearest function before the address is another one.
     symbols: BTreeMap<u64, (String, u64)>,
     lines: Option<Loader>,
-    /// The places that take the addresses of regions' functions.
-    references: References,
+    content: Mmap,
+    /// The places that take the addresses of regions' functions. All code is searched for them, which few
+    /// regions need.
+    references: OnceCell<References>,
 }
 
 /// The code that takes the address of a region's function.
@@ -42,22 +46,21 @@ impl Module {
             return Err(CliError::refused("it changed since the program began"));
         }
         let content = opened(path).map_err(CliError::refused)?;
-        let file = object::File::parse(&content).map_err(CliError::refused)?;
+        let file = object::File::parse(&*content).map_err(CliError::refused)?;
         let mut symbols = BTreeMap::new();
         collect(&file, &mut symbols);
         let separate = separate(&file, path);
+        let mut lines = None;
         if let Some(separate) = &separate {
             let content = opened(separate).map_err(CliError::refused)?;
-            if let Ok(file) = object::File::parse(&content) {
+            if let Ok(file) = object::File::parse(&*content) {
                 collect(&file, &mut symbols);
+                lines = with_supplement(&file, separate);
             }
+        } else {
+            lines = with_supplement(&file, path);
         }
-        let references = references(&file, &symbols);
-        let lines = match separate {
-            Some(separate) => with_supplement(&separate),
-            None => with_supplement(path),
-        };
-        Ok(Module { symbols, lines, references })
+        Ok(Module { symbols, lines, content, references: OnceCell::new() })
     }
 
     /// The function that begins at this address.
@@ -73,7 +76,8 @@ impl Module {
 
     /// The code that takes the address of the function that begins at this one.
     pub(super) fn referrer(&self, address: u64) -> Option<Referrer> {
-        let place = self.references.to(address)?;
+        let references = self.references.get_or_init(|| references(&self.content, &self.symbols));
+        let place = references.to(address)?;
         // The innermost function comes first.
         let frame = self.lines.as_ref()?.find_frames(place).ok()?.next().ok()??;
         let function = frame.function?.raw_name().ok()?.into_owned();
@@ -92,13 +96,14 @@ impl Module {
     }
 }
 
-/// A file of which only the requested parts are read, because programs with debug information are
-/// large.
-type Content = ReadCache<fs::File>;
-type Object<'a> = object::File<'a, &'a Content>;
+type Object<'a> = object::File<'a, &'a [u8]>;
 
-fn opened(path: &Path) -> std::io::Result<Content> {
-    fs::File::open(path).map(ReadCache::new)
+/// A file's content. Programs with debug information are large, and only parts of them are read.
+fn opened(path: &Path) -> std::io::Result<Mmap> {
+    let file = fs::File::open(path)?;
+    // SAFETY: nobody should write to the file of a program while this command reads names from it. Linux
+    // refuses that while it runs, and a linker writes a new file. addr2line maps the same file.
+    unsafe { Mmap::map(&file) }
 }
 
 /// When the file's content or its name last changed.
@@ -124,13 +129,14 @@ fn collect<'a>(file: &Object<'a>, symbols: &mut BTreeMap<u64, (String, u64)>) {
 }
 
 /// The references to the functions of regions, in all code of the file.
-fn references(file: &Object, symbols: &BTreeMap<u64, (String, u64)>) -> References {
+fn references(content: &[u8], symbols: &BTreeMap<u64, (String, u64)>) -> References {
     let wanted: HashSet<u64> = symbols
         .iter()
         .filter(|(_, (name, _))| outlined::is_region(name))
         .map(|(address, _)| *address)
         .collect();
     let mut references = References::default();
+    let Ok(file) = object::File::parse(content) else { return references };
     if wanted.is_empty() {
         return references;
     }
@@ -160,16 +166,14 @@ fn separate(file: &Object, path: &Path) -> Option<PathBuf> {
     }
     candidates.into_iter().find(|candidate| {
         let Ok(content) = opened(candidate) else { return false };
-        let Ok(separate) = object::File::parse(&content) else { return false };
+        let Ok(separate) = object::File::parse(&*content) else { return false };
         separate.build_id().ok().flatten() == Some(id)
     })
 }
 
-/// The lines of a file, with the part that several files share where there is one.
-fn with_supplement(path: &Path) -> Option<Loader> {
+/// The lines of the file at `path`, with the part that several files share where there is one.
+fn with_supplement(file: &Object, path: &Path) -> Option<Loader> {
     let shared = || {
-        let content = opened(path).ok()?;
-        let file = object::File::parse(&content).ok()?;
         let (name, _) = file.gnu_debugaltlink().ok()??;
         let name = Path::new(std::ffi::OsStr::from_bytes(name));
         Some(path.parent()?.join(name)).filter(|path| path.exists())
