@@ -161,6 +161,14 @@ impl Bins {
     #[cold]
     fn fold(&self, end: u64) -> u64 {
         let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST);
+        if load(&self.until) == 0 {
+            // The bins are empty. A region that begins late would fold them several times for nothing.
+            while end >> (shift + FINEST) >= BINS as u64 && shift < COARSEST {
+                shift += 1;
+            }
+            publish(&self.state, shift);
+            return shift + FINEST;
+        }
         while end >> (shift + FINEST) >= BINS as u64 && shift < COARSEST {
             let sum = |number: usize| {
                 let of = |number: usize| self.bins.get(number).map_or((0, 0), Bin::look);
@@ -284,6 +292,18 @@ mod tests {
             held.ticks.iter().enumerate().filter(|(_, ticks)| **ticks > 0).collect();
         assert_eq!(there, [(100, &(1 << FINEST)), (101, &(1 << FINEST)), (102, &7)]);
         assert_eq!(held.thread_ticks[102], 21);
+    }
+
+    #[test]
+    fn empty_bins_become_longer_without_a_fold() {
+        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        let begin = (BINS as u64 * 5) << FINEST;
+        let stores = super::super::tests::logged(|| bins.enter(&latest, begin, 100, 2));
+        assert!(stores.len() < 10, "{} stores", stores.len());
+        let held = look(&bins);
+        assert_eq!(held.shift, FINEST + 3, "the shortest bins in which the end is");
+        assert_eq!(held.ticks[BINS * 5 / 8], 100);
+        assert_eq!(held.ticks.iter().sum::<u64>(), 100);
     }
 
     #[test]

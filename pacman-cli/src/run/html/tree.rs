@@ -78,5 +78,5 @@ fn cause(loss: &FactorLoss, process: &ProcessReport) -> String {
 
 /// The part of the time from which on a loss is worth a word.
 const WORTH: f64 = 0.01;
-/// A factor above this costs too little to be called the worst.
-pub(super) const WORTH_A_MARK: f64 = 0.98;
+/// A factor above this costs too little to be marked: the headline says what matters more.
+pub(super) const WORTH_A_MARK: f64 = 0.95;
