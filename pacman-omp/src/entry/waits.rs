@@ -11,7 +11,6 @@ use pacman_regions::Cause;
 use super::Stack;
 use crate::function::Function;
 use crate::interpose::real_for;
-use crate::process;
 use crate::waits;
 
 macro_rules! waits {
@@ -23,12 +22,12 @@ macro_rules! waits {
                 return Default::default();
             };
             // SAFETY: the runtime's function of that name, with the program's own arguments.
-            let call = || unsafe {
+            let call = move || unsafe {
                 let real: unsafe extern "C-unwind" fn($($type),*) $(-> $answer)? =
                     std::mem::transmute(real);
                 real($($argument),*)
             };
-            if process::has_waits() { waits::wait(Cause::$cause, caller, call) } else { call() }
+            waits::wait(Cause::$cause, caller, call)
         }
     )+};
 }
@@ -85,11 +84,11 @@ pub unsafe extern "C-unwind" fn __kmpc_reduce(
     let Some(real) = real_for(caller, Function::__kmpc_reduce) else { return 0 };
     type Real = unsafe extern "C-unwind" fn(usize, c_int, c_int, usize, usize, usize, u64) -> usize;
     // SAFETY: the runtime's function of that name, with the program's own arguments.
-    let call = || unsafe {
+    let call = move || unsafe {
         let real: Real = std::mem::transmute(real);
         real(place, number, count, size, data, combine, stack.words[0])
     };
-    if process::has_waits() { waits::wait(Cause::Reduction, caller, call) } else { call() }
+    waits::wait(Cause::Reduction, caller, call)
 }
 
 /// Waits for another iteration of a loop. The function takes a number for each level of the loop:
@@ -109,9 +108,9 @@ pub unsafe extern "C-unwind" fn GOMP_doacross_wait(
     type Real = unsafe extern "C-unwind" fn(usize, ...);
     let words = stack.words;
     // SAFETY: the runtime's function of that name. It reads as many words as the loop has levels.
-    let call = || unsafe {
+    let call = move || unsafe {
         let real: Real = std::mem::transmute(real);
         real(first, second, third, fourth, fifth, sixth, words[0], words[1], words[2])
     };
-    if process::has_waits() { waits::wait(Cause::Ordered, caller, call) } else { call() }
+    waits::wait(Cause::Ordered, caller, call)
 }

@@ -16,13 +16,24 @@ use crate::worker::Worker;
 
 /// Times a call in which the thread may wait, and which returns to `caller`.
 ///
-/// A wait inside a wait belongs to the outer one: runtimes call themselves.
-#[inline]
+/// Where nothing is timed the call must be the last instruction of its entry. So the rest is a function of its
+/// own: its registers would be saved for each call of a lock.
+#[inline(always)]
 pub(crate) fn wait<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
-    let Some(worker) = Worker::known() else { return call() };
-    let state = &worker.waits;
+    if !process::has_waits() {
+        return call();
+    }
+    match Worker::known().filter(|worker| !worker.waits.part().is_none()) {
+        Some(worker) => in_part(worker, cause, caller, call),
+        None => call(),
+    }
+}
+
+/// A wait inside a wait belongs to the outer one: runtimes call themselves.
+#[inline(never)]
+fn in_part<R>(worker: &'static Worker, cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
     let frame = (&raw const worker).addr();
-    if state.part().is_none() || state.is_waiting(frame) {
+    if worker.waits.is_waiting(frame) {
         return call();
     }
     timed(worker, frame, (cause, caller), call)
