@@ -52,7 +52,7 @@ fn processors(process: &ProcessReport) -> String {
 /// The part of useful time on a processor, beside the factors.
 fn useful_on_processor(process: &ProcessReport) -> String {
     let Some(value) = process.useful_processor_share() else { return String::new() };
-    row("beside", "useful time on a processor", value, "of the useful time in regions")
+    row("beside", "on a processor", value, "of the useful time in regions")
 }
 
 /// A factor: a bar with its value.
