@@ -135,7 +135,7 @@ fn outline(low: &[f64], high: &[f64], highest: f64) -> String {
     let mut step = |at: usize, threads: f64| {
         let own = y(threads);
         if own != last {
-            _ = write!(path, "H{at}V");
+            _ = path.write_fmt(format_args!("H{at}V"));
             push_hundredths(&mut path, own);
             last = own;
         }
@@ -147,7 +147,7 @@ fn outline(low: &[f64], high: &[f64], highest: f64) -> String {
 }
 
 fn push_hundredths(text: &mut String, value: u64) {
-    _ = write!(text, "{}.{:02}", value / 100, value % 100);
+    _ = text.write_fmt(format_args!("{}.{:02}", value / 100, value % 100));
 }
 
 /// A band's number, if there is room for it somewhere.
