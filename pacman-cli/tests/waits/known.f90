@@ -25,7 +25,7 @@ program known
   end do
   !$omp end parallel
   do thread = 0, 1
-    print '(A,I2,3F14.9)', 'main__', thread, inside(thread), 0d0, 0d0
+    print '(A,I2,3F14.9)', 'main', thread, inside(thread), 0d0, 0d0
   end do
 contains
   subroutine spin(seconds)

@@ -49,7 +49,7 @@ fn run(program: &Path, scratch: &Scratch) -> Run {
     let mut seen = Times::new();
     for region in process["regions"].as_array().expect("a list") {
         let name = region["name"].as_str().expect("a name");
-        let name = name.split(',').next().expect("a word").to_lowercase();
+        let name = name.split([',', ' ']).next().expect("a word").to_lowercase();
         for thread in region["threads"].as_array().expect("a list") {
             let states = &thread["states"];
             let seconds = |state: &Value| state.as_f64().expect("seconds");

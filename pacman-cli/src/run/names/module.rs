@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ pub(crate) struct Module {
     /// stripped file, the nearest function before the address is another one.
     symbols: BTreeMap<u64, (String, u64)>,
     lines: Option<Loader>,
-    content: Mmap,
+    content: Content,
     /// The places that take the addresses of regions' functions. All code is searched for them, which few
     /// regions need.
     references: OnceCell<References>,
@@ -98,12 +99,33 @@ impl Module {
 
 type Object<'a> = object::File<'a, &'a [u8]>;
 
-/// A file's content. Programs with debug information are large, and only parts of them are read.
-fn opened(path: &Path) -> std::io::Result<Mmap> {
+/// A file's content.
+enum Content {
+    /// Programs with debug information are large, and only parts of them are read.
+    Mapped(Mmap),
+    /// Where the system maps no more, as under a limit of the address space.
+    Read(Vec<u8>),
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Content::Mapped(content) => content,
+            Content::Read(content) => content,
+        }
+    }
+}
+
+fn opened(path: &Path) -> std::io::Result<Content> {
     let file = fs::File::open(path)?;
     // SAFETY: nobody should write to the file of a program while this command reads names from it. Linux
     // refuses that while it runs, and a linker writes a new file. addr2line maps the same file.
-    unsafe { Mmap::map(&file) }
+    match unsafe { Mmap::map(&file) } {
+        Ok(content) => Ok(Content::Mapped(content)),
+        Err(_) => fs::read(path).map(Content::Read),
+    }
 }
 
 /// When the file's content or its name last changed.
