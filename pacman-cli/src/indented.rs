@@ -15,7 +15,7 @@ pub(crate) struct Indented {
     has_members: bool,
 }
 
-/// What stands before a member that is not the first. The first has no comma.
+/// The text between two members, at the greatest depth that one write covers. A first member has no comma.
 const BEFORE: &[u8; 66] = b",\n                                                                ";
 
 impl Indented {

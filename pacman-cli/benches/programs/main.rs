@@ -36,7 +36,12 @@ struct Options {
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Numbers of threads (OMP_NUM_THREADS), with commas between them.
-    #[arg(long, default_value = "2,4", value_delimiter = ',')]
+    #[arg(
+        long,
+        default_value = "2,4",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     threads: Vec<u32>,
     /// Run alone and observed only, which options such as --waits need.
     #[arg(long)]
@@ -182,7 +187,7 @@ fn short_program(scratch: &Path) -> io::Result<String> {
 const SHORT: &str =
     "int main(void) {\n#pragma omp parallel\n{\n#pragma omp barrier\n}\nreturn 0; }\n";
 
-/// What `run` adds to a program that does nothing: the median of the rounds' differences.
+/// The time that `run` adds to the `short` program: the median of the rounds' differences.
 fn start_cost(
     short: &str,
     threads: u32,

@@ -46,7 +46,7 @@ int main(void) {
 }
 "#;
 
-/// The regions of an adapted run that executes each so many times, in the order of their names.
+/// The regions of an adapted run, in the order of their names. The run executes each region `rounds` times.
 fn adapted(compiler: &str, rounds: u32) -> Option<Vec<Value>> {
     let scratch = Scratch::new();
     let program =

@@ -18,7 +18,8 @@ use crate::worker::{DynamicLoops, Worker};
 const DYNAMIC: c_int = 2;
 const MODIFIERS: c_int = 1 << 31;
 
-/// What the caller of a loop's entry needs of its thread; `None` if the loop is the program's own affair.
+/// The loops of the calling thread, for a call that returns to `caller`. `None` if this library leaves the loop
+/// as it is.
 #[inline]
 fn concerned(caller: u64) -> Option<&'static DynamicLoops> {
     if !process::is_adapted() {
