@@ -3,10 +3,12 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use object::elf;
-use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Endianness, FileKind, Object, ObjectSegment, ObjectSymbol, ReadCache};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
+use object::read::{ReadRef, SectionIndex, StringTable};
+use object::{Endianness, FileKind, ReadCache};
 
 /// The facts of a file's header and program headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +43,34 @@ fn read<H: FileHeader<Endian = Endianness>>(cache: &ReadCache<File>, bits: u8) -
     })
 }
 
-/// The number that `symbol` names in a shared object; `None` if it exports no such number.
+/// The number that `symbol` names in a 64-bit shared object; `None` if it exports no such number.
+///
+/// Reads the tables of exported symbols, and not the segments and names that `object`'s own search reads.
 pub(super) fn exported_number(path: &Path, symbol: &str) -> Option<u32> {
-    let cache = ReadCache::new(File::open(path).ok()?);
-    let file = object::File::parse(&cache).ok()?;
-    let found = file.dynamic_symbols().find(|one| one.name() == Ok(symbol))?;
-    let bytes = file.segments().find_map(|one| one.data_range(found.address(), 4).ok()?)?;
+    let cache = &ReadCache::new(File::open(path).ok()?);
+    let header = elf::FileHeader64::<Endianness>::parse(cache).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, cache).ok()?;
+    let table = sections.iter().find(|one| one.sh_type(endian) == elf::SHT_DYNSYM)?;
+    let symbols = table.data_as_array::<elf::Sym64<Endianness>, _>(endian, cache).ok()?;
+    let names = sections.section(SectionIndex(table.sh_link(endian) as usize)).ok()?;
+    let names = names.data(endian, cache).ok()?;
+    let names = StringTable::new(names, 0, names.len() as u64);
+    let is_wanted =
+        |one: &&elf::Sym64<Endianness>| one.name(endian, names) == Ok(symbol.as_bytes());
+    let address = symbols.iter().find(is_wanted)?.st_value(endian);
+    let segments = header.program_headers(endian, cache).ok()?;
+    let at = segments.iter().filter(|one| one.p_type(endian) == elf::PT_LOAD).find_map(|one| {
+        let within = address.checked_sub(one.p_vaddr(endian))?;
+        let is_inside = within.checked_add(4)? <= one.p_filesz(endian);
+        is_inside.then(|| one.p_offset(endian).checked_add(within))?
+    })?;
+    let bytes = cache.read_bytes_at(at, 4).ok()?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
 /// The machine that this command, and the library beside it, was compiled for.
 pub(super) fn own() -> Option<Header> {
-    header(Path::new("/proc/self/exe"))
+    static OWN: OnceLock<Option<Header>> = OnceLock::new();
+    *OWN.get_or_init(|| header(Path::new("/proc/self/exe")))
 }

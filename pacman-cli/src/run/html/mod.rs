@@ -26,6 +26,7 @@ mod verdict;
 use super::report::{ProcessReport, Report};
 use super::text::{seconds, share};
 pub(crate) use escape::escaped;
+use kind::Kind;
 use pacman_events::shown::command_line;
 
 /// The page.
@@ -70,17 +71,26 @@ fn content(process: &ProcessReport, place: usize) -> String {
         return format!("<div class=\"content\">{}</div>", phases::section(process));
     }
     let sections = SECTIONS.iter().map(|section| section(process, place));
+    // What the verdict is about belongs to the first screen.
+    let slots = slots::section(process);
+    let (first, class, later) = match is_about_slots(process) {
+        true => (&*slots, "first with-slots", ""),
+        false => ("", "first", &*slots),
+    };
     format!(
-        "<div class=\"content\"><div class=\"first\">{}{}</div>{}</div>",
+        "<div class=\"content\"><div class=\"{class}\">{first}{}{}</div>{later}{}</div>",
         tree::section(process),
         detail::section(process, place),
         sections.collect::<String>()
     )
 }
 
-/// The sections of a process, in their order. A section that has nothing to say is empty text.
-const SECTIONS: [fn(&ProcessReport, usize) -> String; 8] = [
-    |process, _| slots::section(process),
+fn is_about_slots(process: &ProcessReport) -> bool {
+    verdict::of(&[process]).is_some_and(|verdict| verdict.kind == Kind::Contention)
+}
+
+/// The sections of a process after its states and slots, in their order. A section that has nothing to say is empty text.
+const SECTIONS: [fn(&ProcessReport, usize) -> String; 7] = [
     timeline::section,
     |process, _| tables::adaptation(process),
     regions::section,
