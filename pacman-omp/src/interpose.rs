@@ -58,8 +58,14 @@ pub(crate) fn has_interposed() -> bool {
 /// The real function for a call that returns to `caller`.
 #[inline]
 pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
+    shared_real(function).or_else(|| real_at_site(caller, function))
+}
+
+/// The real function, if all modules have the same.
+#[inline]
+pub(crate) fn shared_real(function: Function) -> Option<*mut c_void> {
     let real = SHARED[function as usize].load(Ordering::Relaxed);
-    if real.is_null() { real_at_site(caller, function) } else { Some(real) }
+    (!real.is_null()).then_some(real)
 }
 
 /// The real function for a call when modules have different runtimes.

@@ -59,6 +59,9 @@ unsafe extern "C" fn loaded(
     let forced = get(worksharing::FORCED).is_some();
     let adapted = options.adapt.is_some() || forced;
     if process::set_up(options, Clock::detect(), adapted) {
+        if process::is_sampled() {
+            region::hide_bodies();
+        }
         arena::open(process::options());
         recording::begin();
         process::set_rank(Rank::read(get));

@@ -1,6 +1,6 @@
 //! The regions of the program, by the compiler's function for each body.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use pacman_core::fork::Lock;
 
@@ -55,13 +55,51 @@ static ENOUGH: AtomicBool = AtomicBool::new(false);
 /// All regions in order of their first execution.
 pub(crate) static ALL: Lock<Vec<&'static Region>> = Lock::new(Vec::new());
 
+/// The table in which entries look up a region by its body. With an overhead budget it is a single empty place:
+/// a look-up in [`TABLE`] would find nothing, and fetch a cache line that the program has displaced.
+static BY_BODY: ByBody = ByBody {
+    table: AtomicPtr::new((&raw const TABLE).cast_mut().cast()),
+    mask: AtomicUsize::new(PLACES - 1),
+};
+static EMPTY: AtomicPtr<Region> = AtomicPtr::new(std::ptr::null_mut());
+
+struct ByBody {
+    table: AtomicPtr<AtomicPtr<Region>>,
+    mask: AtomicUsize,
+}
+
+/// No region is found by its body alone from now on. The program has not begun yet.
+pub(crate) fn hide_bodies() {
+    // First the mask: place 0 is in both tables.
+    BY_BODY.mask.store(0, Ordering::Relaxed);
+    BY_BODY.table.store((&raw const EMPTY).cast_mut(), Ordering::Relaxed);
+}
+
+/// The first candidate for the region with that body, for [`confirmed`].
+#[inline(always)]
+pub(crate) fn candidate(body: u64) -> Option<&'static Region> {
+    let place = (body >> 4) as usize & BY_BODY.mask.load(Ordering::Relaxed);
+    // ATOMICS: as in `find_from`.
+    // SAFETY: the place is in the table, and regions are never freed.
+    unsafe {
+        let table = BY_BODY.table.load(Ordering::Relaxed);
+        (*table.add(place)).load(Ordering::Acquire).as_ref()
+    }
+}
+
+/// The region of which `first` is the first candidate.
+#[inline(always)]
+pub(crate) fn confirmed(first: &'static Region, body: u64) -> Option<&'static Region> {
+    if first.key == body { Some(first) } else { find(body) }
+}
+
 /// The key of the region with that body within kernels of that label; the body's address if `label` is 0.
 ///
 /// A label is below 2^16 and user space below 2^47, so keys differ. Regions of one body with many labels
 /// spread over the table.
 ///
-/// With an overhead budget no key is an address. So the entries find no region by its body alone and
-/// [`run`](crate::team) it by its countdown; without a budget they need not ask for one.
+/// With an overhead budget no key is an address: the entries run regions by their countdowns. Without a budget
+/// they need not ask for one.
 pub(crate) fn key(body: u64, label: u32) -> u64 {
     let label = u64::from(label);
     let body = if process::is_sampled() { body ^ SAMPLED } else { body };

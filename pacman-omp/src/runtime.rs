@@ -110,11 +110,19 @@ impl Runtime {
         if real.addr() > ABSENT.addr() { Some(real) } else { self.find(real, function) }
     }
 
+    /// The real function, if it was looked up before.
+    #[inline(always)]
+    pub(crate) fn looked_up(&self, function: Function) -> Option<*mut c_void> {
+        let real = self.real[function as usize].load(Ordering::Relaxed);
+        (real.addr() > ABSENT.addr()).then_some(real)
+    }
+
     /// The real function, or `otherwise` if this runtime lacks it. Regions use it: the compiler tests the
     /// answer of [`real`](Self::real) once more.
     #[inline]
     pub(crate) fn real_or(&self, function: Function, otherwise: *mut c_void) -> *mut c_void {
         #[cold]
+        #[inline(never)]
         fn find(runtime: &Runtime, function: Function, otherwise: *mut c_void) -> *mut c_void {
             runtime.real(function).unwrap_or(otherwise)
         }

@@ -9,6 +9,7 @@ use std::ffi::{c_long, c_uint, c_void};
 use super::dynamic_loops;
 use crate::counting::Counting;
 use crate::function::Function;
+use crate::region::{self, Region};
 use crate::team::{self, Call, Team, TeamMode, mode};
 use crate::worker::Worker;
 
@@ -58,8 +59,120 @@ macro_rules! starts_a_team {
     )+};
 }
 
+/// Has no frame on the stack, and goes on to the function for the case. One that is only counted saves few
+/// registers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn GOMP_parallel(
+    body: Body,
+    data: *mut c_void,
+    threads: c_uint,
+    flags: c_uint,
+) {
+    // SAFETY: passed on.
+    unsafe {
+        match region::candidate(body as u64) {
+            Some(first) => parallel(body, data, threads, flags, first),
+            None => counted_parallel(body, data, threads, flags),
+        }
+    }
+}
+
+/// `GOMP_parallel` where the execution may be only counted.
+#[inline(never)]
+unsafe extern "C-unwind" fn counted_parallel(
+    body: Body,
+    data: *mut c_void,
+    threads: c_uint,
+    flags: c_uint,
+) {
+    // SAFETY: passed on.
+    unsafe {
+        match team::only_counts_latest(body as u64, Function::GOMP_parallel) {
+            Some(counted) => bare_parallel(counted, body, data, threads, flags),
+            None => other_parallel(body, data, threads, flags),
+        }
+    }
+}
+
+/// Passes the call on to the runtime's function.
+///
+/// Without closures, which the compiler would not inline.
+#[inline(always)]
+unsafe fn bare_parallel(
+    (worker, real): (&Worker, *mut c_void),
+    body: Body,
+    data: *mut c_void,
+    threads: c_uint,
+    flags: c_uint,
+) {
+    worker.open_region();
+    let around = worker.begin_start();
+    // SAFETY: the runtime's function of that name, or the one below.
+    unsafe { std::mem::transmute::<*mut c_void, Parallel>(real)(body, data, threads, flags) };
+    worker.end_start(around);
+    worker.close_region();
+}
+
+/// `GOMP_parallel` where the region is not known yet, or has an overhead budget.
+#[inline(never)]
+unsafe extern "C-unwind" fn other_parallel(
+    body: Body,
+    data: *mut c_void,
+    threads: c_uint,
+    flags: c_uint,
+) {
+    let body_of = body as *const c_void;
+    // SAFETY: passed on.
+    let start = |team: &Team, threads, mode| unsafe { start_parallel(team, threads, mode, flags) };
+    if let Some((worker, runtime)) = team::only_counts(body_of as u64) {
+        let real = runtime.real_or(Function::GOMP_parallel, lacking_parallel as *mut c_void);
+        // SAFETY: passed on.
+        return unsafe { bare_parallel((worker, real), body, data, threads, flags) };
+    }
+    let call = Call::gomp(Function::GOMP_parallel, body_of, data, threads);
+    if !team::run_new(call, &start) {
+        // SAFETY: as in the macro.
+        unsafe { body(data) };
+    }
+}
+
+/// `GOMP_parallel` where regions are found by their bodies, and `first` is the first candidate.
+#[inline(never)]
+unsafe extern "C-unwind" fn parallel(
+    body: Body,
+    data: *mut c_void,
+    threads: c_uint,
+    flags: c_uint,
+    first: &'static Region,
+) {
+    let body_of = body as *const c_void;
+    let call = || Call::gomp(Function::GOMP_parallel, body_of, data, threads);
+    // SAFETY: passed on.
+    let start =
+        move |team: &Team, threads, mode| unsafe { start_parallel(team, threads, mode, flags) };
+    if !team::run_known(first, body_of, call, start) {
+        // SAFETY: as in the macro.
+        unsafe { body(data) };
+    }
+}
+
+type Parallel = unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint, c_uint);
+
+/// Stands for the function of a runtime that lacks it.
+unsafe extern "C-unwind" fn lacking_parallel(_: Body, _: *mut c_void, _: c_uint, _: c_uint) {}
+
+/// Has the runtime start the team.
+#[inline(always)]
+unsafe fn start_parallel(team: &Team, threads: c_uint, mode: TeamMode, flags: c_uint) {
+    let real = team.real_or(Function::GOMP_parallel, lacking_parallel as *mut c_void);
+    // SAFETY: the runtime's function of that name, with the program's own arguments; or the one above.
+    unsafe {
+        let real: Parallel = std::mem::transmute(real);
+        real(gomp_body(mode), data_of(team), threads, flags);
+    }
+}
+
 starts_a_team! { run:
-    GOMP_parallel(flags: c_uint);
     GOMP_parallel_loop_static(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint) => start end step chunk;
     GOMP_parallel_loop_guided(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);

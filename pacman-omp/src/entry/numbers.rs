@@ -18,14 +18,13 @@ macro_rules! numbers {
     ($($name:ident: $which:literal, $alone:literal;)+) => {$(
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(stack: Stack) -> c_int {
-            // Only adaptation needs to know.
-            if process::is_adapted() {
-                asked($which, stack.caller());
-            }
-            match interpose::real_for(stack.caller(), Function::$name) {
+            // Only adaptation needs to know. Other calls go on without a frame on the stack.
+            match interpose::shared_real(Function::$name) {
                 // SAFETY: the runtime's function of that name.
-                Some(real) => unsafe { std::mem::transmute::<*mut c_void, Question>(real)() },
-                None => $alone,
+                Some(real) if !process::is_adapted() => unsafe {
+                    std::mem::transmute::<*mut c_void, Question>(real)()
+                },
+                _ => answered($which, $alone, stack.caller(), Function::$name),
             }
         }
     )+};
@@ -36,6 +35,19 @@ numbers! {
     omp_get_thread_num_: 1, 0;
     omp_get_num_threads: -1, 1;
     omp_get_num_threads_: -1, 1;
+}
+
+/// As the entries where the program adapts, or modules have different runtimes.
+#[inline(never)]
+extern "C" fn answered(which: i16, alone: c_int, caller: u64, function: Function) -> c_int {
+    if process::is_adapted() {
+        asked(which, caller);
+    }
+    match interpose::real_for(caller, function) {
+        // SAFETY: the runtime's function of that name.
+        Some(real) => unsafe { std::mem::transmute::<*mut c_void, Question>(real)() },
+        None => alone,
+    }
 }
 
 /// Notes a question for the thread's number (1) or the size of the team (-1) that returns to `caller`.

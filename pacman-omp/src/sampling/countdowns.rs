@@ -10,9 +10,16 @@ use pacman_regions::arena::{COUNTDOWNS, Thread};
 pub(crate) struct Countdowns {
     /// By the [`hash`] of a body, one more than the place of the latest one with that hash; 0 without any.
     index: [Cell<u8>; HASHES],
-    /// By the place in the thread's record, a body, and the executions there after which one is timed.
-    bodies: [Cell<u64>; COUNTDOWNS],
-    until: [Cell<u64>; COUNTDOWNS],
+    /// By the place in the thread's record.
+    all: [Countdown; COUNTDOWNS],
+}
+
+/// The countdown of one region.
+#[derive(Debug)]
+struct Countdown {
+    body: Cell<u64>,
+    /// The executions in the thread's record after which one is timed.
+    until: Cell<u64>,
 }
 
 const HASHES: usize = 256;
@@ -26,30 +33,39 @@ impl Default for Countdowns {
     fn default() -> Countdowns {
         Countdowns {
             index: [const { Cell::new(0) }; HASHES],
-            bodies: [const { Cell::new(0) }; COUNTDOWNS],
-            until: [const { Cell::new(0) }; COUNTDOWNS],
+            all: [const { Countdown { body: Cell::new(0), until: Cell::new(0) } }; COUNTDOWNS],
         }
     }
 }
 
 impl Countdowns {
+    /// The place of a body.
     #[inline(always)]
-    fn place(&self, body: u64) -> Option<usize> {
+    pub(crate) fn place(&self, body: u64) -> Option<usize> {
+        match usize::from(self.index[hash(body)].get()) {
+            0 => None,
+            _ => self.latest_place(body).or_else(|| self.search(body)),
+        }
+    }
+
+    /// The place of a body, if no later one has the same hash.
+    #[inline(always)]
+    pub(crate) fn latest_place(&self, body: u64) -> Option<usize> {
         let latest = usize::from(self.index[hash(body)].get()).checked_sub(1)?;
-        if self.bodies[latest].get() == body { Some(latest) } else { self.search(body) }
+        (self.all.get(latest)?.body.get() == body).then_some(latest)
     }
 
     /// The place of a body whose hash another one has as well.
     #[cold]
+    #[inline(never)]
     fn search(&self, body: u64) -> Option<usize> {
-        self.bodies.iter().position(|known| known.get() == body)
+        self.all.iter().position(|known| known.body.get() == body)
     }
 
-    /// Whether an execution of the region with that body is only counted; counts it.
+    /// Whether an execution of the region at that place is only counted; counts it.
     #[inline(always)]
-    pub(crate) fn count_down(&self, body: u64, thread: &Thread) -> bool {
-        let Some(place) = self.place(body) else { return false };
-        let is_only_counted = thread.counted(place) < self.until[place].get();
+    pub(crate) fn count_down(&self, place: usize, thread: &Thread) -> bool {
+        let is_only_counted = thread.counted(place) < self.all[place].until.get();
         if is_only_counted {
             thread.count(place);
         }
@@ -68,15 +84,15 @@ impl Countdowns {
             known => known.or_else(|| thread.place(region)),
         };
         let Some(place) = place else { return };
-        self.bodies[place].set(body);
+        self.all[place].body.set(body);
         self.index[hash(body)].set(place as u8 + 1);
-        self.until[place].set(thread.counted(place) + u64::from(executions));
+        self.all[place].until.set(thread.counted(place) + u64::from(executions));
     }
 
     /// In the child of a fork: the thread has a new record.
     pub(crate) fn forget(&self) {
         self.index.iter().for_each(|place| place.set(0));
-        self.bodies.iter().for_each(|body| body.set(0));
+        self.all.iter().for_each(|known| known.body.set(0));
     }
 }
 
@@ -89,10 +105,16 @@ mod tests {
         0x40_0000 + 64 * u64::from(region)
     }
 
+    impl Countdowns {
+        fn counts(&self, body: u64, thread: &Thread) -> bool {
+            self.place(body).is_some_and(|place| self.count_down(place, thread))
+        }
+    }
+
     #[test]
     fn each_region_has_its_own_countdown() {
         let (countdowns, thread) = (Countdowns::default(), Thread::unrecorded());
-        assert!(!countdowns.count_down(body(0), &thread));
+        assert!(!countdowns.counts(body(0), &thread));
         for region in 0..COUNTDOWNS as u32 {
             assert!((0..100).all(|other| countdowns.have_place(body(other), &thread, other)));
             countdowns.set(body(region), &thread, region, region + 1);
@@ -101,9 +123,9 @@ mod tests {
         assert!(!countdowns.have_place(body(1_000), &thread, 1_000));
         assert!(countdowns.have_place(body(3), &thread, 3));
         countdowns.set(body(1_000), &thread, 1_000, 7);
-        assert!(!countdowns.count_down(body(1_000), &thread), "it has no place");
+        assert!(!countdowns.counts(body(1_000), &thread), "it has no place");
         for region in [7, 3, 2, 5, 63] {
-            let counted = (0..100).filter(|_| countdowns.count_down(body(region), &thread)).count();
+            let counted = (0..100).filter(|_| countdowns.counts(body(region), &thread)).count();
             assert_eq!(counted, region as usize + 1);
             let place = thread.place(region).expect("it has one");
             assert_eq!(thread.counted(place), u64::from(region) + 1);
@@ -116,9 +138,9 @@ mod tests {
         for life in 1..=3 {
             let countdowns = Countdowns::default();
             for region in [9, 4] {
-                assert!(!countdowns.count_down(body(region), &thread), "it is a new thread");
+                assert!(!countdowns.counts(body(region), &thread), "it is a new thread");
                 countdowns.set(body(region), &thread, region, 10 + region);
-                assert!((0..10).all(|_| countdowns.count_down(body(region), &thread)));
+                assert!((0..10).all(|_| countdowns.counts(body(region), &thread)));
             }
             let counted =
                 [9, 4].map(|region| thread.counted(thread.place(region).expect("a place")));
@@ -134,11 +156,11 @@ mod tests {
     fn a_forked_child_begins_anew() {
         let (countdowns, thread) = (Countdowns::default(), Thread::unrecorded());
         countdowns.set(body(1), &thread, 1, 5);
-        assert!(countdowns.count_down(body(1), &thread));
+        assert!(countdowns.counts(body(1), &thread));
         countdowns.forget();
         let child = Thread::unrecorded();
-        assert!(!countdowns.count_down(body(1), &child));
+        assert!(!countdowns.counts(body(1), &child));
         countdowns.set(body(2), &child, 2, 1);
-        assert!(countdowns.count_down(body(2), &child) && !countdowns.count_down(body(2), &child));
+        assert!(countdowns.counts(body(2), &child) && !countdowns.counts(body(2), &child));
     }
 }

@@ -1,8 +1,10 @@
 //! The overhead budget: counts executions, and chooses those that are timed.
 
+use std::ffi::c_void;
 use std::ptr;
 
 use crate::first_region;
+use crate::function::Function;
 use crate::process;
 use crate::region::Region;
 use crate::runtime::Runtime;
@@ -15,12 +17,39 @@ const COUNTING: f64 = 35.0;
 /// The part of the budget that timing has where counting takes the rest.
 const LEAST: f64 = 0.25;
 
-/// The calling thread and the runtime, if the execution is only counted. Counts it.
+/// The calling thread and the runtime, if the execution is only counted. Counts it. The caller passes the call on
+/// to the runtime, between the begin and the end of a start.
 #[inline(always)]
-pub(super) fn counts_only(body: u64) -> Option<(&'static Worker, &'static Runtime)> {
-    let worker = Worker::known().filter(|_| process::is_sampled_by_body())?;
+pub(crate) fn only_counts(body: u64) -> Option<(&'static Worker, &'static Runtime)> {
+    only_counts_at(|worker, _| worker.countdowns.place(body))
+}
+
+/// As [`only_counts`], with the runtime's `function`; `None` as well if another body has the same hash, or the
+/// function was not looked up yet.
+#[inline(always)]
+pub(crate) fn only_counts_latest(
+    body: u64,
+    function: Function,
+) -> Option<(&'static Worker, *mut c_void)> {
+    let mut real = None;
+    let (worker, _) = only_counts_at(|worker, runtime| {
+        real = runtime.looked_up(function);
+        real.and_then(|_| worker.countdowns.latest_place(body))
+    })?;
+    Some((worker, real?))
+}
+
+#[inline(always)]
+fn only_counts_at(
+    place: impl FnOnce(&Worker, &Runtime) -> Option<usize>,
+) -> Option<(&'static Worker, &'static Runtime)> {
+    let worker = Worker::known()?;
     let runtime = worker.counts_for.get()?;
-    worker.counts_only(body).then_some((worker, runtime))
+    if !process::is_sampled_by_body() || worker.depth() > 0 {
+        return None;
+    }
+    let is_only_counted = worker.counts_only(place(worker, runtime)?);
+    is_only_counted.then_some((worker, runtime))
 }
 
 /// Chooses the next execution of the region that the thread times. The program called the present one

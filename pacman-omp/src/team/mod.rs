@@ -7,7 +7,8 @@ mod run;
 mod started;
 mod state;
 
+pub(crate) use budget::{only_counts, only_counts_latest};
 pub(crate) use call::{Call, TeamMode, mode};
-pub(crate) use run::run;
+pub(crate) use run::{run, run_known, run_new};
 pub(crate) use started::{begin, end};
 pub(crate) use state::{Started, Team};

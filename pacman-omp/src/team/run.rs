@@ -40,11 +40,28 @@ pub(crate) fn run(
     start: impl Fn(&Team, u32, TeamMode),
     bare: impl FnOnce(&'static Runtime),
 ) -> bool {
-    let Some(region) = region::find(body as u64) else {
-        if let Some((worker, runtime)) = budget::counts_only(body as u64) {
-            worker.run_as_primary(|| worker.starts(|| bare(runtime)));
-            return true;
+    match region::candidate(body as u64) {
+        Some(first) => run_known(first, body, call, start),
+        None => {
+            if let Some((worker, runtime)) = budget::only_counts(body as u64) {
+                worker.run_as_primary(|| worker.starts(|| bare(runtime)));
+                return true;
+            }
+            let start = start;
+            run_new(call(), &start)
         }
+    }
+}
+
+/// As [`run`], for an execution of the region whose first candidate is known.
+#[inline(always)]
+pub(crate) fn run_known(
+    first: &'static Region,
+    body: *const c_void,
+    call: impl Fn() -> Call,
+    start: impl Fn(&Team, u32, TeamMode),
+) -> bool {
+    let Some(region) = region::confirmed(first, body as u64) else {
         let start = start;
         return run_new(call(), &start);
     };
@@ -52,9 +69,9 @@ pub(crate) fn run(
     true
 }
 
-/// Runs a region that is not known yet, or not observed.
+/// Runs a region that is not known yet, or not observed, or that has an overhead budget.
 #[inline(never)]
-fn run_new(call: Call, start: Start<'_>) -> bool {
+pub(crate) fn run_new(call: Call, start: Start<'_>) -> bool {
     // With an overhead budget regions have other keys than their bodies.
     let known = match process::is_sampled() {
         true => region::find(region::key(call.body as u64, 0)),
@@ -66,7 +83,9 @@ fn run_new(call: Call, start: Start<'_>) -> bool {
         Some(CallTarget { region: Some(region), .. }) if process::is_sampled() => {
             run_sampled(region, Worker::here(), call, start);
         }
-        Some(CallTarget { region: Some(region), .. }) => run_region(region, || call, start),
+        Some(CallTarget { region: Some(region), .. }) => {
+            run_region(region, || call, start);
+        }
         Some(CallTarget { runtime, region: None }) => {
             start(&Team::unobserved(&call, runtime), call.threads, TeamMode::Unobserved);
         }

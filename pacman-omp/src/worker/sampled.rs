@@ -30,11 +30,11 @@ impl Worker {
         ticks
     }
 
-    /// Whether the thread starts an execution of the region with that body that is only counted, and
-    /// counts it.
+    /// Whether the thread starts an execution that is only counted, of the region whose countdown has that
+    /// place. Counts it.
     #[inline(always)]
-    pub(crate) fn counts_only(&self, body: u64) -> bool {
-        self.depth() == 0 && self.countdowns.count_down(body, self.thread.get())
+    pub(crate) fn counts_only(&self, place: usize) -> bool {
+        self.countdowns.count_down(place, self.thread.get())
     }
 
     /// Whether there is a place for the countdown of the region.

@@ -47,8 +47,8 @@ pub(crate) struct Worker {
     counters: Cell<*const Counters>,
     pub(crate) rows: RegionRows,
     pub(super) thread: Cell<&'static Thread>,
-    /// The open regions in `thread` when the thread forked.
-    open_at_fork: Cell<u64>,
+    /// The runtime of the regions with countdowns; `None` before the first one.
+    pub(crate) counts_for: Cell<Option<&'static Runtime>>,
     /// One more than the nesting depth at which the runtime starts a team of this library.
     starting: Cell<u32>,
     /// The program requested the team size of its next region.
@@ -73,8 +73,8 @@ pub(crate) struct Worker {
     /// Single executions, if they are logged.
     pub(crate) log: ExecutionLog,
     pub(crate) countdowns: Countdowns,
-    /// The runtime of the regions with countdowns.
-    pub(crate) counts_for: Cell<Option<&'static Runtime>>,
+    /// The open regions in `thread` when the thread forked.
+    open_at_fork: Cell<u64>,
     /// The ticks that timing regions has cost, and the executions that were only counted, or will be.
     pub(crate) spent: Cell<u64>,
     pub(crate) counted: Cell<u64>,
@@ -231,15 +231,27 @@ impl Worker {
     }
 
     /// Runs `start`, in which the runtime starts a team of this library.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn starts(&self, start: impl FnOnce()) {
-        let around = self.starting.replace(self.depth() + 1);
+        let around = self.begin_start();
         start();
+        self.end_start(around);
+    }
+
+    /// The runtime begins to start a team of this library. Answers what [`end_start`](Self::end_start) restores.
+    #[inline(always)]
+    pub(crate) fn begin_start(&self) -> u32 {
+        self.starting.replace(self.depth() + 1)
+    }
+
+    /// The team has ended.
+    #[inline(always)]
+    pub(crate) fn end_start(&self, around: u32) {
         self.starting.set(around);
     }
 
     /// Runs `whole`: a region with this thread as its primary, until it is in the rows.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run_as_primary(&self, whole: impl FnOnce()) {
         self.open_region();
         whole();
@@ -247,7 +259,7 @@ impl Worker {
     }
 
     /// The thread opens a region as its primary thread.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open_region(&self) {
         let thread = self.thread.get();
         thread.set_open_regions(thread.open_regions() + 1);
@@ -257,7 +269,7 @@ impl Worker {
     }
 
     /// The region is in the rows.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn close_region(&self) {
         compiler_fence(Ordering::SeqCst);
         let thread = self.thread.get();

@@ -8,8 +8,11 @@ use super::cell::{add, load, publish, store, zero};
 
 /// The number of bins in a row.
 pub(super) const BINS: usize = 512;
-/// The length of the first bins: 2^16 ticks, some tens of microseconds.
+/// The length of the finest bins of a recording: 2^16 ticks, some tens of microseconds.
 pub(super) const FINEST: u64 = 16;
+/// The doublings of the bins with which a region begins: 80 to 130 µs, so that a program of 50 ms folds none.
+/// Each fold of a region takes 5,000 instructions.
+const FIRST: u64 = 2;
 /// The most doublings. The longest bins are 2^63 ticks long, which fits a `u64`.
 const COARSEST: u64 = 47;
 
@@ -94,6 +97,11 @@ impl Bins {
             until: zero(),
             bins: [const { Bin::empty() }; BINS],
         }
+    }
+
+    /// Begins with bins of the first length.
+    pub(super) fn begin(&self) {
+        store(&self.state, FIRST);
     }
 
     /// Adds an execution of `ticks` from `begin` on, with a team of `threads`.
@@ -292,6 +300,20 @@ mod tests {
             held.ticks.iter().enumerate().filter(|(_, ticks)| **ticks > 0).collect();
         assert_eq!(there, [(100, &(1 << FINEST)), (101, &(1 << FINEST)), (102, &7)]);
         assert_eq!(held.thread_ticks[102], 21);
+    }
+
+    #[test]
+    fn a_program_of_50_ms_folds_no_bin() {
+        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        bins.begin();
+        for at in 0..BINS as u64 {
+            bins.enter(&latest, at << (FINEST + FIRST), 1_000, 2);
+        }
+        let held = look(&bins);
+        assert_eq!(held.shift, FINEST + FIRST);
+        assert!(held.ticks.iter().all(|ticks| *ticks == 1_000), "{held:?}");
+        bins.enter(&latest, (BINS as u64) << (FINEST + FIRST), 1_000, 2);
+        assert_eq!(look(&bins).shift, FINEST + FIRST + 1);
     }
 
     #[test]

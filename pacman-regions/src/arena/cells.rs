@@ -289,6 +289,7 @@ impl PrimaryStats {
     pub fn set_key(&self, region: u32) {
         store(&self.region, u64::from(region));
         store(&self.shortest, u64::MAX);
+        self.bins.begin();
     }
 
     /// The region.
