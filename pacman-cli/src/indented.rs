@@ -84,7 +84,19 @@ impl Formatter for Indented {
     numbers! {
         write_i8: i8, write_i16: i16, write_i32: i32, write_i64: i64, write_i128: i128,
         write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_u128: u128,
-        write_f32: f32, write_f64: f64, write_number_str: &str, write_bool: bool
+        write_f32: f32, write_number_str: &str, write_bool: bool
+    }
+
+    /// Most numbers of a timeline are 0.
+    #[inline]
+    fn write_f64<W: ?Sized + Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
+        if value.to_bits() == 0 && self.member == Some(false) {
+            self.member = None;
+            self.is_number = true;
+            return out.write_all(b", 0.0");
+        }
+        self.begin_number(out)?;
+        CompactFormatter.write_f64(out, value)
     }
 
     #[inline]
@@ -183,11 +195,10 @@ mod tests {
 
     #[test]
     fn numbers_of_a_list_share_a_line() {
-        let value =
-            json!({"a": [1, -2.5, null], "b": [[1, 2], [], [true]], "c": ["x", 3, {"d": 4}]});
+        let value = json!({"a": [1, -2.5, null, 0.0, -0.0], "b": [[1, 2], [], [true]], "c": ["x", 3, {"d": 4}]});
         let lines = [
             "{",
-            "  \"a\": [1, -2.5, null],",
+            "  \"a\": [1, -2.5, null, 0.0, -0.0],",
             "  \"b\": [",
             "    [1, 2],",
             "    [],",

@@ -62,7 +62,7 @@ impl Memory {
     /// The recordings that are there now. Processes may go on writing.
     pub(crate) fn found(&self) -> Found {
         match self {
-            Memory::Segment(attached) => match arena::read(&attached.copied()) {
+            Memory::Segment(attached) => match arena::read_words(&attached.copied()) {
                 Ok(recordings) => Found { recordings, wrong: Vec::new() },
                 Err(why) => Found { recordings: Vec::new(), wrong: vec![format!("it {why}")] },
             },
@@ -120,8 +120,8 @@ impl Attached {
         Ok(Attached { segment: Segment { id, nonce }, words, clock: Clock::tsc() })
     }
 
-    /// The bytes of the segment, with the length of a tick.
-    fn copied(&self) -> Vec<u8> {
+    /// The words of the segment, with the length of a tick.
+    fn copied(&self) -> Vec<u64> {
         if let Some(clock) = self.clock {
             arena::set_tick(self.words, clock.nanos_per_tick() * 1e-9);
         }

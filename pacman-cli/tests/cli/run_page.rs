@@ -287,6 +287,19 @@ fn siblings_that_compete_for_a_core_are_named_on_the_first_screen() {
                SMT contention 50 %\"";
     assert!(page.contains(bar), "{page}");
     lies_well(&page);
+    for size in [(800, 600), (1280, 800), (1920, 1080)] {
+        let probe = "
+            const slots = document.querySelector('.slots .cores').getBoundingClientRect();
+            seen.low = slots.bottom;
+            seen.high = slots.top;";
+        let Some(seen) = open(&page, size, probe) else { break };
+        let at = |edge: &str| seen[edge].as_f64().expect("a place");
+        let height = f64::from(size.1);
+        assert!(
+            0.0 < at("high") && at("high") < at("low") && at("low") < height,
+            "{size:?}: {seen}"
+        );
+    }
     let probe = "
         const section = document.querySelector('.slots');
         const part = section.querySelector('.part.s-smt'), track = part.parentNode;

@@ -70,7 +70,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel(
 ) {
     // SAFETY: passed on.
     unsafe {
-        match region::candidate(body as u64) {
+        match region::candidate(body as usize as u64) {
             Some(first) => parallel(body, data, threads, flags, first),
             None => counted_parallel(body, data, threads, flags),
         }
@@ -87,7 +87,7 @@ unsafe extern "C-unwind" fn counted_parallel(
 ) {
     // SAFETY: passed on.
     unsafe {
-        match team::only_counts_latest(body as u64, Function::GOMP_parallel) {
+        match team::only_counts_latest(body as usize as u64, Function::GOMP_parallel) {
             Some(counted) => bare_parallel(counted, body, data, threads, flags),
             None => other_parallel(body, data, threads, flags),
         }

@@ -164,11 +164,35 @@ pub fn used(words: &[AtomicU64]) -> usize {
     usize::try_from(next).map_or(words.len(), |next| next.saturating_mul(WORDS)).min(words.len())
 }
 
-/// A copy of the bytes that processes have taken so far. They may write meanwhile.
-pub fn copied(words: &[AtomicU64]) -> Vec<u8> {
+/// A copy of the words that processes have written so far. They may write meanwhile.
+///
+/// The unused ends of chunks stay 0 in the copy: a look at them would allocate pages.
+pub fn copied(words: &[AtomicU64]) -> Vec<u64> {
     let words = &words[..used(words)];
-    let mut bytes = Vec::with_capacity(words.len() * 8);
-    // ATOMICS: programs may write meanwhile; each word is whole.
-    words.iter().for_each(|word| bytes.extend(word.load(Ordering::Relaxed).to_le_bytes()));
-    bytes
+    // The kernel allocates its pages when they are written.
+    let mut copy = vec![0; words.len()];
+    let mut at = 0;
+    while at < words.len() {
+        // ATOMICS: acquire, because a chunk is published after its words. Programs may write meanwhile; each word
+        // is whole.
+        let head = words[at].load(Ordering::Acquire);
+        let (length, used) = match head >> 32 {
+            kind if kind == u64::from(CHUNK) && at > 0 => {
+                let pages = usize::try_from(head & 0xffff_ffff).unwrap_or(usize::MAX).max(1);
+                let length = pages.saturating_mul(WORDS).min(words.len() - at);
+                let used = words.get(at + 2).map_or(0, |word| word.load(Ordering::Acquire));
+                (length, usize::try_from(used).unwrap_or(usize::MAX).min(length))
+            }
+            // The first page, or one that was taken and has no chunk yet.
+            _ => (WORDS.min(words.len() - at), WORDS.min(words.len() - at)),
+        };
+        let to = &mut copy[at..at + used];
+        to.iter_mut().zip(&words[at..]).for_each(|(to, word)| *to = word.load(Ordering::Relaxed));
+        // It may have grown meanwhile.
+        if let (true, Some(end)) = (used < length, to.get_mut(2)) {
+            *end = used as u64;
+        }
+        at += length;
+    }
+    copy
 }

@@ -57,7 +57,7 @@ pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
         let mut writer = Writer::new(words, |_, _| true);
         put(&mut writer, recording).expect("there is place for all");
     }
-    copied(words)
+    copied(words).iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// An upper bound of the words for a recording.

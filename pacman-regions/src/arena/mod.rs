@@ -47,7 +47,7 @@ pub use image::image_of;
 pub use log_block::{LogBlock, LogEntry};
 pub use payload::Payload;
 pub use phase_row::PhaseRow;
-pub use reader::read;
+pub use reader::{read, read_words};
 pub use set_row::SetRow;
 pub use wait_row::{WaitRow, state};
 pub use writer::{ProcessStart, Slot, Writer};

@@ -72,10 +72,11 @@ fn content(process: &ProcessReport, place: usize) -> String {
     }
     let sections = SECTIONS.iter().map(|section| section(process, place));
     // What the verdict is about belongs to the first screen.
-    let slots = slots::section(process);
-    let (first, class, later) = match is_about_slots(process) {
-        true => (&*slots, "first with-slots", ""),
-        false => ("", "first", &*slots),
+    let verdict = verdict::of(&[process]).filter(|verdict| verdict.kind == Kind::Contention);
+    let slots = slots::section(process, verdict.as_ref().and_then(|verdict| verdict.region));
+    let (first, class, later) = match verdict {
+        Some(_) => (&*slots, "first with-slots", ""),
+        None => ("", "first", &*slots),
     };
     format!(
         "<div class=\"content\"><div class=\"{class}\">{first}{}{}</div>{later}{}</div>",
@@ -83,10 +84,6 @@ fn content(process: &ProcessReport, place: usize) -> String {
         detail::section(process, place),
         sections.collect::<String>()
     )
-}
-
-fn is_about_slots(process: &ProcessReport) -> bool {
-    verdict::of(&[process]).is_some_and(|verdict| verdict.kind == Kind::Contention)
 }
 
 /// The sections of a process after its states and slots, in their order. A section that has nothing to say is empty text.

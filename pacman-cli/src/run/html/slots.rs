@@ -6,16 +6,19 @@ use super::bars::{self, Part};
 use super::escape::escaped;
 use super::order;
 use super::title::titled;
-use crate::run::report::{CoreSlots, ProcessReport, RegionSlots, ThreadSlots};
+use crate::run::report::{CoreSlots, ProcessReport, RegionReport, RegionSlots, ThreadSlots};
 use crate::run::text::smt_off_sentence;
 
-/// Bars for each region with a panel; empty if no event of slots was counted.
-pub(super) fn section(process: &ProcessReport) -> String {
+/// Bars for each region with a panel; empty if no event of slots was counted. The headline says what SMT off would
+/// do in the region `blamed`.
+pub(super) fn section(process: &ProcessReport, blamed: Option<&RegionReport>) -> String {
     let part = |at: usize| {
         let region = &process.regions[at];
         let slots = region.slots.as_ref()?;
         let cores: String = slots.cores.iter().map(core).collect();
-        let off = slots.smt_off.as_ref().map_or_else(String::new, |off| {
+        let is_blamed = blamed.is_some_and(|blamed| std::ptr::eq(blamed, region));
+        let off = slots.smt_off.as_ref().filter(|_| !is_blamed);
+        let off = off.map_or_else(String::new, |off| {
             format!("<p class=\"why\">{}.</p>", escaped(&smt_off_sentence(off)))
         });
         Some(format!(
@@ -29,8 +32,9 @@ pub(super) fn section(process: &ProcessReport) -> String {
     match &*parts {
         "" => String::new(),
         parts => format!(
-            "<section class=\"slots\"><h2>Issue slots</h2><p class=\"hint\">The parts of each \
-             thread’s slots. Siblings of a core are in a bracket.</p>{parts}</section>\n"
+            "<section class=\"slots\"><div class=\"head\"><h2>Issue slots</h2><p class=\"hint\">The \
+             parts of each thread’s slots. Siblings of a core are in a bracket.</p></div>{parts}\
+             </section>\n"
         ),
     }
 }

@@ -27,8 +27,8 @@ pub(crate) struct Name {
     pub(super) symbol: Option<String>,
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
-    /// The instance of a template that the region is in.
-    instance: Option<String>,
+    /// The function that the region is in, as the linker names it: perhaps an instance of a template.
+    function: Option<String>,
 }
 
 impl Name {
@@ -88,8 +88,8 @@ impl Names {
         let referrer = referrer.filter(|referrer| {
             own.or(beside).is_some_and(|name| outlined::may_be_same(name, &referrer.function))
         });
-        let instance = own.or(referrer.as_ref().map(|referrer| referrer.function.as_str()));
-        let instance = instance.and_then(outlined::instance);
+        let function = own.or(referrer.as_ref().map(|referrer| referrer.function.as_str()));
+        let function = function.map(str::to_owned);
         // The place of a region that is known by its call is the place of that call.
         let called = around.map(|function| Source {
             file: None,
@@ -112,7 +112,7 @@ impl Names {
             true => outlined::procedure(text),
             false => outlined::main_program(text),
         };
-        Name { text, symbol, file, line, instance }
+        Name { text, symbol, file, line, function }
     }
 }
 
@@ -162,26 +162,25 @@ fn named(
 pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     let place = |name: &Name| (name.text.clone(), name.file.clone().zip(name.line));
     let mut named: HashMap<String, usize> = HashMap::new();
-    let mut placed: HashMap<_, usize> = HashMap::new();
-    let mut instances: HashMap<_, usize> = HashMap::new();
     for (name, _) in regions.iter() {
-        if let Some(instance) = &name.instance {
-            *instances.entry((name.text.clone(), instance.clone())).or_default() += 1;
-        }
         *named.entry(name.text.clone()).or_default() += 1;
-        *placed.entry(place(name)).or_default() += 1;
     }
-    for (name, site) in regions {
-        if named[&name.text] < 2 {
-            continue;
-        }
-        let unique = placed[&place(name)] == 1;
-        let instance = name
-            .instance
-            .as_ref()
-            .filter(|own| instances[&(name.text.clone(), (*own).clone())] == 1);
-        name.text = match (&name.file, name.line, instance) {
-            (Some(file), Some(line), _) if unique => {
+    let mut namesakes: Vec<_> =
+        regions.iter_mut().filter(|(name, _)| named[&name.text] > 1).collect();
+    // Functions are demangled for these only.
+    let own = |name: &Name| name.function.as_deref().and_then(outlined::instance);
+    let instances: Vec<Option<String>> = namesakes.iter().map(|(name, _)| own(name)).collect();
+    let mut placed: HashMap<_, usize> = HashMap::new();
+    let mut instantiated: HashMap<_, usize> = HashMap::new();
+    for ((name, _), instance) in namesakes.iter().zip(&instances) {
+        *placed.entry(place(name)).or_default() += 1;
+        *instantiated.entry((name.text.clone(), instance.clone())).or_default() += 1;
+    }
+    for ((name, site), instance) in namesakes.iter_mut().zip(instances) {
+        let is_alone = instantiated[&(name.text.clone(), instance.clone())] == 1;
+        let is_placed_alone = placed[&place(name)] == 1;
+        name.text = match (&name.file, name.line, instance.filter(|_| is_alone)) {
+            (Some(file), Some(line), _) if is_placed_alone => {
                 format!("{} ({}:{line})", name.text, last(file))
             }
             (.., Some(instance)) => format!("{} ({instance})", name.text),
@@ -266,7 +265,7 @@ mod tests {
             symbol: None,
             file: Some(file.into()),
             line: Some(line),
-            instance: None,
+            function: None,
         };
         let site = |address| Site { module: "/bin/x".into(), address, source: None };
         let (mut one, mut two, mut three) =

@@ -35,10 +35,16 @@ use waits::{scheduling, waits};
 /// # Errors
 /// If the bytes are not an arena of this version.
 pub fn read(bytes: &[u8]) -> Result<Vec<Recording>, String> {
-    let words: Vec<u64> = bytes
-        .chunks_exact(8)
-        .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))
-        .collect();
+    let words = bytes.chunks_exact(8);
+    let word = |word: &[u8]| u64::from_le_bytes(word.try_into().expect("eight bytes"));
+    read_words(&words.map(word).collect::<Vec<u64>>())
+}
+
+/// As [`read`], of the words of an arena.
+///
+/// # Errors
+/// As there.
+pub fn read_words(words: &[u64]) -> Result<Vec<Recording>, String> {
     if words.len() < WORDS || words[header::MAGIC] != MAGIC {
         return Err("is not a recording".into());
     }
@@ -46,7 +52,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Recording>, String> {
         VERSION => {}
         other => return Err(format!("has version {other}, not {VERSION}")),
     }
-    let owned = owned(&words);
+    let owned = owned(words);
     let mut recordings: Vec<Recording> =
         owned.keys().filter_map(|owner| recording(&owned, *owner, words[header::TICK])).collect();
     let refused = words[header::REFUSED];

@@ -66,6 +66,33 @@ fn beginning(pid: u32) -> ProcessStart {
     }
 }
 
+/// The copy that the command reads is whole, without what is behind the records of a chunk.
+#[test]
+fn a_copy_leaves_out_the_unused_ends_of_chunks() {
+    let words = arena(64);
+    let mut writer = Writer::new(words, |_, _| true);
+    writer.begin(&beginning(7)).expect("there is room");
+    for number in 0..9 {
+        assert!(writer.append(Kind::Region, &region_record(number)));
+        let stats = writer.primary_stats(number).expect("there is room");
+        // SAFETY: the current bin is of these statistics.
+        unsafe { stats.add(&CurrentBin::none(), 5, 1_000 + u64::from(number), 2, false) };
+    }
+    let all: Vec<u64> = words[..used(words)].iter().map(load).collect();
+    assert!(read_words(&all).expect("an arena")[0].regions.len() == 9);
+    // Another process would write there later.
+    let behind = all.len() - 1;
+    assert_eq!(all[behind], 0);
+    super::cell::store(&words[behind], 77);
+    let copy = copied(words);
+    assert_eq!(copy, all);
+    assert_eq!(read_words(&copy), read_words(&all));
+    // A page that was taken and has no chunk yet is copied as a whole.
+    words[header::NEXT].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    super::cell::store(&words[all.len() + 5], 78);
+    assert_eq!(copied(words)[all.len() + 5], 78);
+}
+
 fn region_record(number: u32) -> Payload {
     let payload = Payload::new().number(number.into()).number(0).number(0x1200);
     payload.bytes(b"/opt/b\xffd/app").optional(None).bytes(b"GOMP_parallel")
@@ -137,7 +164,7 @@ fn life(words: &'static [AtomicU64]) {
 fn what_was_written_is_read() {
     let words = arena(64);
     life(words);
-    let [parent, child] = &read(&copied(words)).expect("an arena")[..] else { panic!("two") };
+    let [parent, child] = &read_words(&copied(words)).expect("an arena")[..] else { panic!("two") };
     assert_eq!((parent.process.pid, parent.process.parent), (7, 1));
     assert_eq!(parent.process.command, [r"$'./b\xffd'", "arg"]);
     assert_eq!(parent.process.ending, Ending::Exit);
@@ -216,13 +243,13 @@ fn an_arena_that_is_full_says_how_much_it_lacks() {
     let refused = (0..200).filter(|thread| writer.row(0, *thread).is_none()).count();
     assert!((100..200).contains(&refused), "{refused}");
     assert!(!writer.append(Kind::Note, &Payload::new().bytes(&[b'x'; 5000])));
-    let recordings = read(&copied(words)).expect("an arena");
+    let recordings = read_words(&copied(words)).expect("an arena");
     assert_eq!((recordings.len(), recordings[0].executions()), (1, 1));
     let said = format!("no place left for {} rows", refused + 1);
     assert!(recordings[0].notes[0].contains(&said), "{:?}", recordings[0].notes);
     let mut late = Writer::new(words, |_, _| true);
     assert!(late.begin(&beginning(8)).is_none());
-    let notes = &read(&copied(words)).expect("an arena")[0].notes;
+    let notes = &read_words(&copied(words)).expect("an arena")[0].notes;
     assert!(notes.iter().any(|note| note.starts_with("1 more processes are not")), "{notes:?}");
 }
 
@@ -239,7 +266,7 @@ fn what_cannot_be_made_usable_is_asked_for_once() {
     assert!(writer.primary_stats(0).is_none() && writer.primary_stats(1).is_none());
     assert_eq!(ASKED.take(), [(1, 1), (2, 3)]);
     assert!(writer.append(Kind::Note, &Payload::new().bytes(b"short")), "there was room for it");
-    let recordings = read(&copied(words)).expect("an arena");
+    let recordings = read_words(&copied(words)).expect("an arena");
     assert!(recordings[0].notes.contains(&"short".to_owned()));
 }
 
@@ -261,7 +288,7 @@ fn processes_share_an_arena() {
         })
         .collect();
     threads.into_iter().for_each(|thread| thread.join().expect("it writes"));
-    let recordings = read(&copied(words)).expect("an arena");
+    let recordings = read_words(&copied(words)).expect("an arena");
     assert_eq!(recordings.len(), 4);
     for recording in recordings {
         assert_eq!(recording.executions(), 20);
@@ -295,7 +322,7 @@ fn living() -> Vec<u8> {
     static LIVING: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let words = arena(64);
         life(words);
-        copied(words)
+        copied(words).iter().flat_map(|word| word.to_le_bytes()).collect()
     });
     LIVING.clone()
 }
