@@ -21,8 +21,9 @@ impl Default for Sampler {
     }
 }
 
-/// Executions that are timed in any case: the first ones enter threads and rows.
-const FIRST: u32 = 8;
+/// Executions that are timed in any case: the first ones enter threads and rows. They are few, because a short
+/// program with many regions pays for them whatever its budget is.
+const FIRST: u32 = 4;
 /// The longest block.
 const LONGEST: f64 = 4096.0;
 /// The part of the latest cost in the usual one, where it is higher.
@@ -47,6 +48,7 @@ impl Sampler {
         // The first executions enter threads and rows, and the thread may lose the processor: neither is
         // the usual cost.
         self.cost = match cost < self.cost {
+            true if self.seen < FIRST => cost,
             true => (self.cost + cost) / 2.0,
             false if self.seen < FIRST => self.cost,
             false => self.cost + (cost.min(2.0 * self.cost) - self.cost) * LATEST,

@@ -1,5 +1,8 @@
 //! Names of regions: from symbol tables and debug information, at leisure after the run.
 
+mod lines;
+#[cfg(test)]
+mod lines_tests;
 pub(crate) mod module;
 mod outlined;
 mod references;

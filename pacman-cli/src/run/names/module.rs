@@ -1,6 +1,6 @@
 //! One executable or library, opened for symbols and lines.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::ops::Deref;
@@ -13,6 +13,7 @@ use addr2line::Loader;
 use memmap2::Mmap;
 use object::{Object as _, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
+use super::lines::Lines;
 use super::outlined;
 use super::references::References;
 use crate::error::{CliError, CliResult};
@@ -22,8 +23,13 @@ pub(crate) struct Module {
     /// By address, with their sizes. The function must begin at the address or contain it. In a
     /// stripped file, the nearest function before the address is another one.
     symbols: BTreeMap<u64, (String, u64)>,
-    lines: Option<Loader>,
+    lines: RefCell<Lines>,
+    /// The same by addr2line, with what is in other files, and the functions around an address.
+    loader: OnceCell<Option<Loader>>,
     content: Content,
+    /// The file with the debug information, if it is another one.
+    separate: Option<(PathBuf, Content)>,
+    path: PathBuf,
     /// The places that take the addresses of regions' functions. All code is searched for them, which few
     /// regions need.
     references: OnceCell<References>,
@@ -50,18 +56,39 @@ impl Module {
         let file = object::File::parse(&*content).map_err(CliError::refused)?;
         let mut symbols = BTreeMap::new();
         collect(&file, &mut symbols);
-        let separate = separate(&file, path);
-        let mut lines = None;
-        if let Some(separate) = &separate {
-            let content = opened(separate).map_err(CliError::refused)?;
+        let mut separate = None;
+        if let Some(path) = self::separate(&file, path) {
+            let content = opened(&path).map_err(CliError::refused)?;
             if let Ok(file) = object::File::parse(&*content) {
                 collect(&file, &mut symbols);
-                lines = with_supplement(&file, separate);
             }
-        } else {
-            lines = with_supplement(&file, path);
+            separate = Some((path, content));
         }
-        Ok(Module { symbols, lines, content, references: OnceCell::new() })
+        let (lines, loader, references) = (RefCell::default(), OnceCell::new(), OnceCell::new());
+        let path = path.to_owned();
+        Ok(Module { symbols, lines, loader, content, separate, path, references })
+    }
+
+    /// The content of the file with the debug information, and its path.
+    fn debug(&self) -> (&[u8], &Path) {
+        match &self.separate {
+            Some((path, content)) => (content, path),
+            None => (&self.content, &self.path),
+        }
+    }
+
+    /// Whether addr2line was asked.
+    #[cfg(test)]
+    pub(super) fn has_loader(&self) -> bool {
+        self.loader.get().is_some()
+    }
+
+    fn loader(&self) -> Option<&Loader> {
+        let loader = self.loader.get_or_init(|| {
+            let (content, path) = self.debug();
+            with_supplement(&object::File::parse(content).ok()?, path)
+        });
+        loader.as_ref()
     }
 
     /// The function that begins at this address.
@@ -80,7 +107,7 @@ impl Module {
         let references = self.references.get_or_init(|| references(&self.content, &self.symbols));
         let place = references.to(address)?;
         // The innermost function comes first.
-        let frame = self.lines.as_ref()?.find_frames(place).ok()?.next().ok()??;
+        let frame = self.loader()?.find_frames(place).ok()?.next().ok()??;
         let function = frame.function?.raw_name().ok()?.into_owned();
         let file = frame.location.and_then(|location| location.file).map(str::to_owned);
         Some(Referrer { function, file })
@@ -90,7 +117,12 @@ impl Module {
     pub(crate) fn place_of(&self, address: u64) -> Option<(String, Option<u32>)> {
         // addr2line looks below the address that it is given.
         address.checked_add(1)?;
-        let location = self.lines.as_ref()?.find_location(address).ok()??;
+        let place = self.lines.borrow_mut().place_of(self.debug().0, address);
+        place.or_else(|| self.place_by_loader(address))
+    }
+
+    pub(super) fn place_by_loader(&self, address: u64) -> Option<(String, Option<u32>)> {
+        let location = self.loader()?.find_location(address).ok()??;
         // Line 0 is code that the compiler added.
         let line = location.line.filter(|line| *line > 0);
         Some((location.file?.to_owned(), line))
