@@ -3,6 +3,7 @@
 mod dynamic_loops;
 mod in_sets;
 mod part_start;
+mod primary;
 mod region_rows;
 mod sampled;
 mod thread;

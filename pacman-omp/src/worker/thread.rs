@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
@@ -50,7 +49,7 @@ pub(crate) struct Worker {
     /// The runtime of the regions with countdowns; `None` before the first one.
     pub(crate) counts_for: Cell<Option<&'static Runtime>>,
     /// One more than the nesting depth at which the runtime starts a team of this library.
-    starting: Cell<u32>,
+    pub(super) starting: Cell<u32>,
     /// The program requested the team size of its next region.
     pushed: Cell<bool>,
     /// The latest team had more threads than there are contexts.
@@ -228,57 +227,6 @@ impl Worker {
     /// The number of the thread among those that live.
     pub(crate) fn address(&self) -> usize {
         ptr::from_ref(self).addr()
-    }
-
-    /// Runs `start`, in which the runtime starts a team of this library.
-    #[inline(always)]
-    pub(crate) fn starts(&self, start: impl FnOnce()) {
-        let around = self.begin_start();
-        start();
-        self.end_start(around);
-    }
-
-    /// The runtime begins to start a team of this library. Answers what [`end_start`](Self::end_start) restores.
-    #[inline(always)]
-    pub(crate) fn begin_start(&self) -> u32 {
-        self.starting.replace(self.depth() + 1)
-    }
-
-    /// The team has ended.
-    #[inline(always)]
-    pub(crate) fn end_start(&self, around: u32) {
-        self.starting.set(around);
-    }
-
-    /// Runs `whole`: a region with this thread as its primary, until it is in the rows.
-    #[inline(always)]
-    pub(crate) fn run_as_primary(&self, whole: impl FnOnce()) {
-        self.open_region();
-        whole();
-        self.close_region();
-    }
-
-    /// The thread opens a region as its primary thread.
-    #[inline(always)]
-    pub(crate) fn open_region(&self) {
-        let thread = self.thread.get();
-        thread.set_open_regions(thread.open_regions() + 1);
-        // ATOMICS: a signal handler may end the process at any instruction, here or on a member of the
-        // team. The fence orders this thread; the runtime's barriers order the members.
-        compiler_fence(Ordering::SeqCst);
-    }
-
-    /// The region is in the rows.
-    #[inline(always)]
-    pub(crate) fn close_region(&self) {
-        compiler_fence(Ordering::SeqCst);
-        let thread = self.thread.get();
-        thread.set_open_regions(thread.open_regions() - 1);
-    }
-
-    /// Whether the runtime is starting a team of this library, and no body of it runs here yet.
-    pub(crate) fn is_starting(&self) -> bool {
-        self.starting.get() == self.depth() + 1
     }
 
     /// As [`begin`](Self::begin), on a thread that [`is_prepared`](Self::is_prepared). `at` is the

@@ -1,0 +1,58 @@
+//! What a thread does as the primary thread of a region.
+
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use super::thread::Worker;
+
+impl Worker {
+    /// Runs `start`, in which the runtime starts a team of this library.
+    #[inline(always)]
+    pub(crate) fn starts(&self, start: impl FnOnce()) {
+        let around = self.begin_start();
+        start();
+        self.end_start(around);
+    }
+
+    /// The runtime begins to start a team of this library. Answers what [`end_start`](Self::end_start) restores.
+    #[inline(always)]
+    pub(crate) fn begin_start(&self) -> u32 {
+        self.starting.replace(self.depth() + 1)
+    }
+
+    /// The team has ended.
+    #[inline(always)]
+    pub(crate) fn end_start(&self, around: u32) {
+        self.starting.set(around);
+    }
+
+    /// Runs `whole`: a region with this thread as its primary, until it is in the rows.
+    #[inline(always)]
+    pub(crate) fn run_as_primary(&self, whole: impl FnOnce()) {
+        self.open_region();
+        whole();
+        self.close_region();
+    }
+
+    /// The thread opens a region as its primary thread.
+    #[inline(always)]
+    pub(crate) fn open_region(&self) {
+        let thread = self.thread.get();
+        thread.set_open_regions(thread.open_regions() + 1);
+        // ATOMICS: a signal handler may end the process at any instruction, here or on a member of the
+        // team. The fence orders this thread; the runtime's barriers order the members.
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// The region is in the rows.
+    #[inline(always)]
+    pub(crate) fn close_region(&self) {
+        compiler_fence(Ordering::SeqCst);
+        let thread = self.thread.get();
+        thread.set_open_regions(thread.open_regions() - 1);
+    }
+
+    /// Whether the runtime is starting a team of this library, and no body of it runs here yet.
+    pub(crate) fn is_starting(&self) -> bool {
+        self.starting.get() == self.depth() + 1
+    }
+}
