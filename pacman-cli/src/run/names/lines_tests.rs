@@ -56,7 +56,7 @@ fn lines_are_those_of_addr2line() {
             let mut command = Command::new(compiler);
             command.current_dir(scratch.path()).args(flags).args(["-o", "program", "source.c"]);
             let Ok(answer) = command.arg(&other).output() else {
-                skipped(&format!("no {compiler}"));
+                skipped(format!("no {compiler}"));
                 break;
             };
             assert!(answer.status.success(), "{compiler} {flags:?}: {answer:?}");
@@ -88,7 +88,7 @@ fn usual_programs_are_decoded_without_addr2line() {
         let mut command = Command::new(compiler);
         command.args([flags, "-O2", "-o"]).arg(&program).arg(&source);
         let Ok(answer) = command.output() else {
-            skipped(&format!("no {compiler}"));
+            skipped(format!("no {compiler}"));
             continue;
         };
         assert!(answer.status.success(), "{compiler} {flags}: {answer:?}");
