@@ -1,8 +1,5 @@
 //! Names of regions: from symbol tables and debug information, at leisure after the run.
 
-mod lines;
-#[cfg(test)]
-mod lines_tests;
 pub(crate) mod module;
 mod outlined;
 mod references;

@@ -1,6 +1,6 @@
 //! One executable or library, opened for symbols and lines.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::ops::Deref;
@@ -13,7 +13,6 @@ use addr2line::Loader;
 use memmap2::Mmap;
 use object::{Object as _, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
-use super::lines::Lines;
 use super::outlined;
 use super::references::References;
 use crate::error::{CliError, CliResult};
@@ -23,8 +22,7 @@ pub(crate) struct Module {
     /// By address, with their sizes. The function must begin at the address or contain it. In a
     /// stripped file, the nearest function before the address is another one.
     symbols: BTreeMap<u64, (String, u64)>,
-    lines: RefCell<Lines>,
-    /// The same by addr2line, with what is in other files, and the functions around an address.
+    /// Lines, and the functions around an address.
     loader: OnceCell<Option<Loader>>,
     content: Content,
     /// The file with the debug information, if it is another one.
@@ -64,9 +62,8 @@ impl Module {
             }
             separate = Some((path, content));
         }
-        let (lines, loader, references) = (RefCell::default(), OnceCell::new(), OnceCell::new());
-        let path = path.to_owned();
-        Ok(Module { symbols, lines, loader, content, separate, path, references })
+        let (loader, references) = (OnceCell::new(), OnceCell::new());
+        Ok(Module { symbols, loader, content, separate, path: path.to_owned(), references })
     }
 
     /// The content of the file with the debug information, and its path.
@@ -75,12 +72,6 @@ impl Module {
             Some((path, content)) => (content, path),
             None => (&self.content, &self.path),
         }
-    }
-
-    /// Whether addr2line was asked.
-    #[cfg(test)]
-    pub(super) fn has_loader(&self) -> bool {
-        self.loader.get().is_some()
     }
 
     fn loader(&self) -> Option<&Loader> {
@@ -117,11 +108,6 @@ impl Module {
     pub(crate) fn place_of(&self, address: u64) -> Option<(String, Option<u32>)> {
         // addr2line looks below the address that it is given.
         address.checked_add(1)?;
-        let place = self.lines.borrow_mut().place_of(self.debug().0, address);
-        place.or_else(|| self.place_by_loader(address))
-    }
-
-    pub(super) fn place_by_loader(&self, address: u64) -> Option<(String, Option<u32>)> {
         let location = self.loader()?.find_location(address).ok()??;
         // Line 0 is code that the compiler added.
         let line = location.line.filter(|line| *line > 0);
