@@ -16,17 +16,19 @@ pub struct Execution {
     pub joules: Option<f64>,
     /// CPU time of all threads in the phase's work, in seconds, if it was measured.
     pub busy: Option<f64>,
+    /// The part of that time without waits, in seconds, if it was measured.
+    pub useful: Option<f64>,
 }
 
 impl Execution {
     /// An execution that took `elapsed`.
     pub fn lasting(elapsed: Duration) -> Execution {
-        Execution { seconds: elapsed.as_secs_f64(), joules: None, busy: None }
+        Execution::seconds(elapsed.as_secs_f64())
     }
 
     /// An execution that took `seconds`.
     pub fn seconds(seconds: f64) -> Execution {
-        Execution { seconds, joules: None, busy: None }
+        Execution { seconds, joules: None, busy: None, useful: None }
     }
 
     /// The same execution with its energy, in joules.
@@ -46,13 +48,47 @@ impl Execution {
         self
     }
 
-    /// The average number of busy threads.
+    /// The same execution with the useful time of all its threads together, in seconds: their work
+    /// without the time in which they only waited for each other.
     ///
-    /// A value below one means that all threads waited for something outside the program. One
-    /// thread may have to wait longer for it, so the value limits nothing.
+    /// It limits the loss on fewer threads as the [busy time](Execution::with_busy) does, and more
+    /// closely: one thread has nobody to wait for. Waiting for anything outside the program, such as
+    /// input, must be in it, because one thread waits for that as well. Time in which other programs had
+    /// the processor may be left out as far as one thread would not lose it.
+    ///
+    /// ```
+    /// use pacman_adapt::{Candidates, Controller, Execution, Rules};
+    /// use pacman_topology::Topology;
+    ///
+    /// let machine = Topology::synthetic("2 cores")?;
+    /// let mut phase = Controller::new(Candidates::of(&machine, None)?, Rules::default());
+    /// let both = phase.next();
+    /// // Two threads that wait for each other half of the time.
+    /// let execution = Execution::seconds(1.0).with_busy(2.0).with_useful(1.0);
+    /// for _ in 0..2 {
+    ///     phase.finished_with(both, 1.0, &execution)?;
+    /// }
+    /// assert_eq!(phase.next().threads(), 1, "as quick at worst, so tried at once");
+    /// # Ok::<(), pacman_adapt::Error>(())
+    /// ```
+    pub fn with_useful(mut self, seconds: f64) -> Execution {
+        self.useful = Some(seconds);
+        self
+    }
+
+    /// The average number of threads at work.
+    ///
+    /// Without useful time, a value below one means that all threads waited for something outside the
+    /// program. One thread may have to wait longer for it, so the value limits nothing.
     pub(super) fn parallelism(&self) -> Option<f64> {
-        let busy = self.busy? / self.seconds;
-        (busy.is_finite() && busy >= ALWAYS).then_some(busy)
+        let part = |seconds: f64, least: f64| {
+            let part = seconds / self.seconds;
+            (part.is_finite() && part >= least).then_some(part)
+        };
+        match self.useful {
+            Some(useful) => part(useful, 0.0),
+            None => part(self.busy?, ALWAYS),
+        }
     }
 }
 

@@ -24,6 +24,9 @@ struct Shared {
     changes: AtomicU32,
     /// See [`config_epoch`].
     config_epoch: AtomicU32,
+    /// See [`times_waits`]. The executions under way whose waits are timed for adaptation, and one more if
+    /// the waits of all executions are timed.
+    timed: AtomicU32,
 }
 
 /// Regions may run with other threads than the program would use.
@@ -49,6 +52,7 @@ static SHARED: Shared = Shared {
     begun: AtomicU64::new(0),
     changes: AtomicU32::new(0),
     config_epoch: AtomicU32::new(1),
+    timed: AtomicU32::new(0),
 };
 /// The process that this state belongs to: the child of a `vfork` has another number.
 static PID: AtomicU32 = AtomicU32::new(0);
@@ -63,6 +67,7 @@ pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
         false => waits | traced | if is_sampled { SAMPLED } else { 0 },
     };
     SHARED.kind.store(kind, Ordering::Relaxed);
+    SHARED.timed.store(u32::from(has_waits()), Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
 }
 
@@ -81,6 +86,8 @@ pub(crate) fn rank() -> Option<Rank> {
 /// The process starts now, or has just been forked.
 pub(crate) fn begin() {
     SHARED.begun.store(clock().now(), Ordering::Relaxed);
+    // The members of the parent's teams do not end in a child.
+    SHARED.timed.store(u32::from(has_waits()), Ordering::Relaxed);
     PID.store(std::process::id(), Ordering::Relaxed);
 }
 
@@ -117,6 +124,23 @@ pub(crate) fn is_adapted() -> bool {
 #[inline]
 pub(crate) fn has_waits() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & WAITS != 0
+}
+
+/// Whether some thread may be in a part whose waits are timed: on request, or for adaptation.
+#[inline]
+pub(crate) fn times_waits() -> bool {
+    // ATOMICS: the primary thread sets it before the runtime starts the other members.
+    SHARED.timed.load(Ordering::Relaxed) != 0
+}
+
+/// Runs `execution`, whose waits are timed for adaptation.
+pub(crate) fn time_waits_of<R>(execution: impl FnOnce() -> R) -> R {
+    SHARED.timed.fetch_add(1, Ordering::Relaxed);
+    let answer = execution();
+    // The child of a fork inside has begun anew.
+    let less = |timed: u32| timed.checked_sub(1);
+    let _ = SHARED.timed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    answer
 }
 
 /// Whether waits inside regions are timed, regions may have labels, event sets take turns, or executions

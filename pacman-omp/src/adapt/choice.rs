@@ -22,6 +22,9 @@ pub(crate) struct Choice {
     pub(crate) counts_chunks: bool,
     /// Whether to add up the time that members are busy.
     pub(crate) wants_busy: bool,
+    /// Whether to measure how long members only wait. It takes some calls of the kernel, so not every
+    /// execution is measured.
+    pub(crate) measures_waits: bool,
     /// The configuration to learn about; `None` to learn nothing.
     pub(super) on: Option<Configuration>,
     /// The energy counters before the execution.
@@ -38,6 +41,7 @@ impl Choice {
             multiple: 1,
             counts_chunks: false,
             wants_busy: false,
+            measures_waits: false,
             on: None,
             joules: None,
         }

@@ -17,6 +17,7 @@ use crate::function::Function;
 use crate::isolation::isolated;
 use crate::process;
 use crate::region::Region;
+use crate::seen::Seen;
 use crate::worker::Worker;
 use crate::worksharing;
 
@@ -206,11 +207,17 @@ fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) 
         thread_binding::bind_from_now_on();
     }
     let wants_busy = phase.controller.state() != State::Holding;
+    // Tasks are work, and threads run them while they wait.
+    let measures_waits = wants_busy
+        && on.threads() == limited
+        && phase.useful.is_due()
+        && region.seen.lacks(Seen::TASKS);
     Choice {
         threads: if on.threads() < default { on.threads() } else { 0 },
         places: places.map(Arc::from),
         affinity: adapting.affinity(worker, on.threads(), default, wants_busy),
         wants_busy,
+        measures_waits,
         on: Some(on),
         joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
         ..as_it_is()

@@ -103,6 +103,7 @@ impl Phase {
         let held = usual.map(|_| on);
         if held != self.held {
             self.held = held;
+            self.useful.search_anew();
             region.adapted.advance_generation();
         }
         let default = worker.pool.usual(region.runtime).filter(|_| worker.depth() == 0);

@@ -14,9 +14,11 @@ use super::hold::break_even;
 use super::outcome::{record_group, record_if_due};
 use super::pool::Change;
 use super::restart_cost::charge_alone;
+use super::useful::TeamTime;
 use crate::floating;
 use crate::process;
 use crate::region::Region;
+use crate::seen::Seen;
 use crate::worker::Worker;
 
 /// An execution with the program's own team of `size` took `ticks`. Uses no floating-point arithmetic
@@ -81,11 +83,12 @@ pub(crate) fn finished_cached(
         return floating::isolated(|| finished_in_group(region, worker, None, (size, ticks)));
     }
     let choice = Choice::of_the_program(cached.threads());
-    floating::isolated(|| finished(region, worker, &choice, size, ticks, 0));
+    let unmeasured = TeamTime::default();
+    floating::isolated(|| finished(region, worker, &choice, size, ticks, &unmeasured));
 }
 
-/// An execution by `choice` took `ticks` with a team of `size`, whose members were busy for `busy`
-/// ticks in all. Reports it to the controller, together with the executions noted so far.
+/// An execution by `choice` took `ticks` with a team of `size`, whose members had the times `team`.
+/// Reports it to the controller, together with the executions noted so far.
 #[cold]
 pub(crate) fn finished(
     region: &'static Region,
@@ -93,7 +96,7 @@ pub(crate) fn finished(
     choice: &Choice,
     size: u32,
     ticks: u64,
-    busy: u64,
+    team: &TeamTime,
 ) {
     if let Some(on) = choice.on.filter(|_| region.adapted.is_short()) {
         if let Some(affinity) = choice.affinity.as_deref() {
@@ -103,7 +106,7 @@ pub(crate) fn finished(
     }
     let Some(adapting) = adapting::prepared() else { return };
     adapting.ended(worker, choice.affinity.as_deref(), size);
-    learn(adapting, region, worker, choice, (size, ticks, busy));
+    learn(adapting, region, worker, choice, (size, ticks, team));
     record_if_due(adapting, region, ticks);
 }
 
@@ -137,7 +140,7 @@ fn learn(
     region: &'static Region,
     worker: &Worker,
     choice: &Choice,
-    (size, ticks, busy): (u32, u64, u64),
+    (size, ticks, team): (u32, u64, &TeamTime),
 ) {
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
     let reduced = choice.threads > 0;
@@ -178,7 +181,17 @@ fn learn(
     }
     let mut execution = Execution::seconds(own);
     if choice.wants_busy {
-        execution = execution.with_busy(busy as f64 * adapting.seconds_per_tick);
+        let busy = team.busy() as f64 * adapting.seconds_per_tick;
+        execution = execution.with_busy(busy);
+        if on.threads() == phase.default {
+            // The members of the team ran tasks while they waited, if there were any.
+            let measured = team
+                .useful_share(size, adapting.contexts)
+                .filter(|_| choice.measures_waits && region.seen.lacks(Seen::TASKS));
+            if let Some(share) = phase.useful.executed(busy / own, size.into(), measured) {
+                execution = execution.with_useful(share * busy);
+            }
+        }
     }
     if let (Some(rapl), Some(before)) = (&adapting.rapl, &choice.joules) {
         if let Ok(joules) = rapl.read().and_then(|now| now.joules_since(before)) {

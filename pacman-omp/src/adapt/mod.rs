@@ -35,6 +35,7 @@ mod sharing;
 mod state;
 mod team_affinity;
 mod thread_binding;
+mod useful;
 mod wait_policy;
 
 pub(crate) use adapting::{leave_shared, loss_limits};
@@ -51,4 +52,5 @@ pub(crate) use questions::divides_a_loop;
 pub(crate) use state::Adapted;
 pub(crate) use team_affinity::TeamAffinities;
 pub(crate) use thread_binding::{ThreadBinding, has_bound};
+pub(crate) use useful::TeamTime;
 pub(crate) use wait_policy::{WaitPolicy, block_here};

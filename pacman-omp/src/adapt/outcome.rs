@@ -131,6 +131,9 @@ fn outcome(region: &Region) -> Option<Adaptation> {
     };
     let on = phase.controller.next();
     let mut why = phase.controller.why();
+    if let Some(words) = phase.useful.words() {
+        why += &format!("; {words}");
+    }
     if phase.refused > 0 {
         why += &format!("; {} teams did not get the threads that were chosen", phase.refused);
     }

@@ -3,6 +3,8 @@
 use pacman_adapt::predict::Configuration;
 use pacman_adapt::{Controller, Execution, Objective, State};
 
+use super::useful::UsefulShare;
+
 /// Executions during which a search may change the size of teams often.
 const NEW: u64 = 50;
 
@@ -23,6 +25,8 @@ pub(super) struct Phase {
     renewed: bool,
     /// Teams that did not get the chosen size.
     pub(super) refused: u64,
+    /// The part of its threads' time that is useful.
+    pub(super) useful: UsefulShare,
 }
 
 impl Phase {
@@ -36,6 +40,7 @@ impl Phase {
             held: None,
             renewed: false,
             refused: 0,
+            useful: UsefulShare::default(),
         }
     }
 

@@ -1,7 +1,6 @@
 //! A member's part in a team.
 
 use std::ptr;
-use std::sync::atomic::Ordering;
 
 use super::call::mode;
 use super::state::{Own, Team, UNKNOWN};
@@ -176,15 +175,22 @@ impl Part<'_> {
             }
         }
         let at_once = worker.dynamic.take_at_once(adapted.choice.multiple);
-        let begun = team.begin(worker, counting, team.is_primary(worker));
+        let mut begun = team.begin(worker, counting, team.is_primary(worker));
+        if adapted.choice.measures_waits {
+            worker.useful.begin(worker.depth(), || worker.now());
+        }
         match &adapted.loops {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
+        if adapted.choice.measures_waits {
+            adapted.time.measured(worker.useful.end(|| worker.now()));
+            begun.later(worker.useful.own_work());
+        }
         let ticks = team.end::<{ mode::ADAPTED }>(&begun, region, worker, thread);
         drop(at_once);
         if adapted.choice.wants_busy {
-            adapted.busy.fetch_add(ticks, Ordering::Relaxed);
+            adapted.time.busy_for(ticks);
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::budget;
 use super::call::{Call, TeamMode};
 use super::state::{AdaptedRun, Team};
-use crate::adapt::{self, Decision};
+use crate::adapt::{self, Decision, TeamTime};
 use crate::energy;
 use crate::first_region;
 use crate::floating;
@@ -332,7 +331,7 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
     worker.run_as_primary(|| {
         let adapted = AdaptedRun {
             choice: adapt::choose(region, worker, call.entry, call.threads),
-            busy: AtomicU64::new(0),
+            time: TeamTime::default(),
             loops: worksharing::begin(region, team.own.depth),
         };
         let mode = if adapted.concerns_members() { TeamMode::Adapted } else { TeamMode::Observed };
@@ -343,7 +342,13 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
             worker.dynamic.begin();
         }
         team.own.begun.set(worker.now());
-        worker.starts(|| start(&team, adapted.choice.threads, mode));
+        let run = || worker.starts(|| start(&team, adapted.choice.threads, mode));
+        if adapted.choice.measures_waits {
+            process::time_waits_of(run);
+            team.own.begun.set(team.own.begun.get() + worker.useful.own_work());
+        } else {
+            run();
+        }
         let ticks = team.enter(region, worker);
         if adapted.choice.counts_chunks {
             adapt::had_chunks(region, team.own.size.get(), ticks, worker.dynamic.end());
@@ -354,13 +359,13 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
         if let Some(loops) = adapted.loops {
             loops.end();
         }
-        // ATOMICS: the runtime's end of the team orders the additions of its members.
-        let busy = adapted.busy.load(Ordering::Relaxed);
         let size = team.own.size.get();
         if adapted.choice.is_the_program_s() {
             return adapt::finished_alone(region, worker, size, ticks);
         }
-        floating::isolated(|| adapt::finished(region, worker, &adapted.choice, size, ticks, busy));
+        floating::isolated(|| {
+            adapt::finished(region, worker, &adapted.choice, size, ticks, &adapted.time);
+        });
     });
 }
 

@@ -3,10 +3,9 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::AtomicU64;
 
 use super::call::{Call, TeamMode};
-use crate::adapt::{Choice, has_bound};
+use crate::adapt::{Choice, TeamTime, has_bound};
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
@@ -54,8 +53,8 @@ pub(super) const UNKNOWN: u64 = u64::MAX;
 /// An adapted execution.
 pub(super) struct AdaptedRun {
     pub(super) choice: Choice,
-    /// The sum of the members' ticks in the body, if wanted.
-    pub(super) busy: AtomicU64,
+    /// The sums of the members' times, if wanted.
+    pub(super) time: TeamTime,
     pub(super) loops: Option<Execution>,
 }
 

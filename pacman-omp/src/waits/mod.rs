@@ -2,6 +2,7 @@
 //!
 //! [`wait()`] times a call in which a thread may wait, [`mpi()`] a call of MPI, and [`task()`] the tasks
 //! that the thread runs meanwhile.
+//! [`UsefulTime`] measures single parts for adaptation, without a request.
 //! [`part`] brackets a thread's part in a region. The state of a thread is in [`WaitState`], the
 //! constructs of the process in [`sites`]. The [README](README.md) has the rules.
 
@@ -11,9 +12,12 @@ mod processor;
 pub(crate) mod sites;
 mod state;
 mod table;
+mod thread_clock;
+mod useful;
 mod wait;
 
 pub(crate) use state::{PartKey, PhaseBegin, REPORTED, Saved, WaitState};
+pub(crate) use useful::{PartTime, UsefulTime};
 pub(crate) use wait::{
     begin_part, end_part, forget_root, mpi, note_root, part, task, unseen_task, wait,
 };

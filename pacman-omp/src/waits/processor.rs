@@ -3,15 +3,15 @@
 //! A reading of that clock is a system call. So a wait or a stretch of useful time is read only if
 //! [`LEAST`] ticks have passed since the latest reading; a shorter one counts with the state after it.
 
-use std::arch::asm;
 use std::cell::Cell;
-use std::mem::MaybeUninit;
 
 use pacman_regions::arena::state;
 
+use super::thread_clock::thread_clock;
+
 /// The least ticks between two readings within a part: 10 to 16 µs of a TSC of 2 to 3.3 GHz. A reading
 /// takes 0.35 µs in a virtual machine.
-const LEAST: u64 = 1 << 15;
+pub(super) const LEAST: u64 = 1 << 15;
 
 /// The most ticks of the library's own work from one clock reading to the next: 80 to 130 µs. It takes a few.
 const MOST_OWN: u64 = 1 << 18;
@@ -240,32 +240,6 @@ impl ProcessorTime {
     }
 }
 
-/// The nanoseconds that the calling thread was on a processor.
-///
-/// Not the C library's function, which sets `errno` if a filter of system calls refuses it.
-fn thread_clock() -> Option<u64> {
-    let mut time = MaybeUninit::<libc::timespec>::uninit();
-    let mut result = libc::SYS_clock_gettime;
-    // SAFETY: the kernel writes the time to `time`, and changes rax, rcx and r11 only.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") result,
-            in("rdi") libc::CLOCK_THREAD_CPUTIME_ID,
-            in("rsi") time.as_mut_ptr(),
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack)
-        );
-    }
-    if result != 0 {
-        return None;
-    }
-    // SAFETY: the kernel has written it.
-    let time = unsafe { time.assume_init() };
-    u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(time.tv_nsec as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,18 +277,6 @@ mod tests {
         time.read(Ended::Useful, || 10_000 + 3 * MOST_OWN, 10_000);
         time.read(Ended::Useful, || 20_600, 20_000);
         assert_eq!(time.take_cost(), 600);
-    }
-
-    #[test]
-    fn the_clock_is_that_of_the_thread() {
-        let begun = thread_clock().expect("Linux has it");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        let slept = thread_clock().expect("Linux has it") - begun;
-        assert!(slept < 10_000_000, "{slept} ns on a processor while it slept for 20 ms");
-        let begun = std::time::Instant::now();
-        let from = thread_clock().expect("Linux has it");
-        while thread_clock().expect("Linux has it") < from + 2_000_000 {}
-        assert!(begun.elapsed().as_micros() >= 1_900, "{:?}", begun.elapsed());
     }
 
     #[test]

@@ -20,13 +20,27 @@ use crate::worker::Worker;
 /// own: its registers would be saved for each call of a lock.
 #[inline(always)]
 pub(crate) fn wait<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
-    if !process::has_waits() {
+    if !process::times_waits() {
         return call();
     }
-    match Worker::known().filter(|worker| !worker.waits.part().is_none()) {
-        Some(worker) => in_part(worker, cause, caller, call),
-        None => call(),
+    match Worker::known() {
+        Some(worker) if !worker.waits.part().is_none() => in_part(worker, cause, caller, call),
+        Some(worker) if worker.useful.is_open() => in_measured_part(worker, cause, call),
+        _ => call(),
     }
+}
+
+/// A wait of a part whose useful time is measured.
+#[inline(never)]
+fn in_measured_part<R>(worker: &'static Worker, cause: Cause, call: impl FnOnce() -> R) -> R {
+    let frame = (&raw const worker).addr();
+    if !worker.useful.begins_wait(cause, worker.depth(), frame) {
+        return call();
+    }
+    let begun = worker.now();
+    let answer = call();
+    worker.useful.ends_wait(cause, process::between(begun, worker.now()));
+    answer
 }
 
 /// A wait inside a wait belongs to the outer one: runtimes call themselves.

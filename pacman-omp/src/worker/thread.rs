@@ -29,7 +29,7 @@ use crate::seen::Seen;
 use crate::set_rotation::ThreadSets;
 use crate::team::Started;
 use crate::tls;
-use crate::waits::WaitState;
+use crate::waits::{UsefulTime, WaitState};
 use crate::worksharing::Member;
 
 /// Tasks that run at the end of a region are in no thread's part.
@@ -68,6 +68,8 @@ pub(crate) struct Worker {
     /// The counters, if event sets take turns.
     pub(super) sets: ThreadSets,
     pub(crate) waits: WaitState,
+    /// One part, if adaptation measures its useful time.
+    pub(crate) useful: UsefulTime,
     pub(crate) phases: PhaseState,
     /// Single executions, if they are logged.
     pub(crate) log: ExecutionLog,
@@ -125,6 +127,7 @@ impl Worker {
                 ompt: OmptState::default(),
                 sets: ThreadSets::default(),
                 waits: WaitState::default(),
+                useful: UsefulTime::default(),
                 phases: PhaseState::default(),
                 log: ExecutionLog::default(),
                 countdowns: Countdowns::default(),
@@ -391,6 +394,7 @@ impl Worker {
         worker.thread.set(new);
         worker.rows.forked();
         worker.waits.forked();
+        worker.useful.forget();
         worker.phases.forked();
         worker.log.forget();
         worker.countdowns.forget();

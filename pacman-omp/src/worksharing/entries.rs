@@ -7,6 +7,8 @@
 
 use std::ffi::c_void;
 
+use pacman_regions::Cause;
+
 use super::partition::{Index, Iterations};
 use super::queries::Member;
 use super::schedule::{self, Ident};
@@ -142,7 +144,8 @@ pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32,
         return waits::wait(cause, caller, wait);
     }
     match Worker::known() {
-        Some(worker) => worker.member.pass(wait),
+        // The threads of an adapted region wait here as well, and so do those of its barrier intervals.
+        Some(worker) => worker.member.pass(|| waits::wait(Cause::Barrier, caller, wait)),
         None => wait(),
     }
 }
@@ -161,7 +164,7 @@ pub unsafe extern "C-unwind" fn __kmpc_cancel_barrier(
     let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
     // SAFETY: the program's own arguments.
     let wait = || unsafe { real(place, number) };
-    if !process::has_waits() {
+    if !process::times_waits() {
         return wait();
     }
     // SAFETY: compilers pass a description, or null.

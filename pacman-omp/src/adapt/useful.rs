@@ -1,0 +1,191 @@
+//! The useful time of a region's threads, which limits what fewer threads may cost.
+//!
+//! One thread has to do the work of all, and waits for nobody. So it takes no longer than the useful time of
+//! all threads together, if it gets a processor. Beside other programs it may get a part of one only. The
+//! scheduler is taken for fair: with `o` other threads in the way, a thread alone gets all of a processor, or
+//! `contexts / (1 + o)`. How many are in the way shows in the part of a processor that each member got.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::adapting;
+use crate::floating;
+use crate::waits::PartTime;
+
+/// Sums of the times of a team's members, in ticks.
+///
+/// ATOMICS: the runtime's end of the team orders the additions of its members before the primary's loads.
+#[derive(Debug, Default)]
+pub(crate) struct TeamTime {
+    busy: AtomicU64,
+    wall: AtomicU64,
+    outside_waits: AtomicU64,
+    useful: AtomicU64,
+    off_processor: AtomicU64,
+    /// Some part could not be measured.
+    is_lost: AtomicBool,
+}
+
+impl TeamTime {
+    /// A member was in the body for `ticks`.
+    pub(crate) fn busy_for(&self, ticks: u64) {
+        self.busy.fetch_add(ticks, Ordering::Relaxed);
+    }
+
+    /// A member's part was measured; `None` if that failed.
+    pub(crate) fn measured(&self, time: Option<PartTime>) {
+        let (Some(time), Some(adapting)) = (time, adapting::prepared()) else {
+            return self.is_lost.store(true, Ordering::Relaxed);
+        };
+        // The program may trap on inexact results.
+        let (useful, off) = floating::isolated(|| {
+            let nanos_per_tick = adapting.seconds_per_tick * 1e9;
+            (time.useful(nanos_per_tick) as u64, time.off_processor(nanos_per_tick) as u64)
+        });
+        self.wall.fetch_add(time.wall, Ordering::Relaxed);
+        self.outside_waits.fetch_add(time.outside_waits, Ordering::Relaxed);
+        self.useful.fetch_add(useful, Ordering::Relaxed);
+        self.off_processor.fetch_add(off, Ordering::Relaxed);
+    }
+
+    /// The ticks of all members in the body.
+    pub(super) fn busy(&self) -> u64 {
+        self.busy.load(Ordering::Relaxed)
+    }
+
+    /// The useful time of a team of `size` on a machine of `contexts`, as a part of its time in the body;
+    /// `None` if not all parts were measured.
+    pub(super) fn useful_share(&self, size: u32, contexts: u32) -> Option<f64> {
+        let sum = |of: &AtomicU64| of.load(Ordering::Relaxed) as f64;
+        let wall = sum(&self.wall);
+        if wall == 0.0 || self.is_lost.load(Ordering::Relaxed) {
+            return None;
+        }
+        let on_processor = 1.0 - sum(&self.off_processor) / wall;
+        let alone = processor_alone(on_processor, f64::from(size), f64::from(contexts));
+        let outside = sum(&self.outside_waits) / wall;
+        Some((sum(&self.useful) / wall / alone).min(outside))
+    }
+}
+
+/// The part of a processor that a thread alone gets, where each of `threads` gets `share` of one.
+fn processor_alone(share: f64, threads: f64, contexts: f64) -> f64 {
+    let others = (contexts / share - threads).max(0.0);
+    (contexts / (1.0 + others)).min(1.0)
+}
+
+/// The executions measured first, and from then on the distance between those measured.
+const FIRST: u64 = 4;
+const DISTANCE: u64 = 64;
+
+/// A limit below this lets one thread be tried after a few executions.
+const CLOSE: f64 = 1.05;
+
+/// The useful share of a region at its default.
+///
+/// The first executions of a search are measured, then the 8th, 16th, … and each 64th. The others count with
+/// the highest of the latest shares.
+#[derive(Debug, Default)]
+pub(super) struct UsefulShare {
+    /// The executions since the search began.
+    executions: u64,
+    latest: [f64; FIRST as usize],
+    measured: usize,
+    /// Of the latest execution measured, the share of its threads' time that is not useful, and the useful
+    /// time over the execution's.
+    noted: Option<(f64, f64)>,
+}
+
+impl UsefulShare {
+    /// Whether the next execution should be measured.
+    pub(super) fn is_due(&self) -> bool {
+        let next = self.executions + 1;
+        next <= FIRST || next.is_power_of_two() || next % DISTANCE == 0
+    }
+
+    /// An execution has ended, in which `busy` of `threads` were in the body on average. `measured` is the
+    /// useful share of their time. Answers the share that counts for the execution.
+    pub(super) fn executed(
+        &mut self,
+        busy: f64,
+        threads: f64,
+        measured: Option<f64>,
+    ) -> Option<f64> {
+        self.executions += 1;
+        if let Some(share) = measured {
+            self.latest[self.measured % self.latest.len()] = share;
+            self.measured += 1;
+        }
+        let known = &self.latest[..self.measured.min(self.latest.len())];
+        let useful = known.iter().copied().reduce(f64::max)?;
+        if measured.is_some() {
+            let most = useful * busy;
+            self.noted = Some((1.0 - most / threads, most));
+        }
+        Some(useful)
+    }
+
+    /// The words about it in a report; `None` where it limits nothing.
+    pub(super) fn words(&self) -> Option<String> {
+        let (waited, most) = self.noted.filter(|(_, most)| *most < CLOSE)?;
+        Some(format!(
+            "threads waited {:.0} % of the time, so the work of all takes one thread at most {most:.2} of the \
+             default",
+            waited * 100.0
+        ))
+    }
+
+    /// The next search measures again.
+    pub(super) fn search_anew(&mut self) {
+        (self.executions, self.measured) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_alone_gets_a_fair_part_of_a_processor() {
+        // Two threads and a busy loop on two processors: the loop and one thread have one each.
+        assert_eq!(processor_alone(2.0 / 3.0, 2.0, 2.0), 1.0);
+        // Three busy loops: each of five threads gets two fifths, and each of four a half.
+        let alone = processor_alone(0.4, 2.0, 2.0);
+        assert!((alone - 0.5).abs() < 1e-12, "{alone}");
+        assert_eq!(processor_alone(1.0, 2.0, 2.0), 1.0, "nobody is in the way");
+        assert_eq!(processor_alone(1.0, 2.0, 8.0), 1.0, "nor on idle processors");
+        assert_eq!(processor_alone(0.5, 4.0, 2.0), 1.0, "but the other members");
+        for share in [0.01, 0.3, 0.7, 1.0] {
+            assert!((share..=1.0).contains(&processor_alone(share, 2.0, 2.0)), "{share}");
+        }
+    }
+
+    #[test]
+    fn the_first_executions_of_a_search_are_measured_and_then_fewer() {
+        let mut share = UsefulShare::default();
+        let mut measured = Vec::new();
+        for execution in 1..=200 {
+            if share.is_due() {
+                measured.push(execution);
+            }
+            share.executed(2.0, 2.0, None);
+        }
+        assert_eq!(measured, [1, 2, 3, 4, 8, 16, 32, 64, 128, 192]);
+        share.search_anew();
+        assert!(share.is_due());
+    }
+
+    #[test]
+    fn the_highest_of_the_latest_shares_counts() {
+        let mut share = UsefulShare::default();
+        assert_eq!((share.executed(2.0, 2.0, None), share.words()), (None, None));
+        assert_eq!(share.executed(2.0, 2.0, Some(0.3)), Some(0.3));
+        let words = share.words().expect("it limits the cost");
+        assert!(words.starts_with("threads waited 70 % of the time"), "{words}");
+        assert!(words.contains("at most 0.60 of the default"), "{words}");
+        assert_eq!(share.executed(2.0, 2.0, None), Some(0.3));
+        assert_eq!(share.executed(2.0, 2.0, Some(0.9)), Some(0.9));
+        assert_eq!(share.words(), None, "one thread may cost 1.8 of the default");
+        let later: Vec<_> = (0..4).map(|_| share.executed(2.0, 2.0, Some(0.5))).collect();
+        assert_eq!(later, [Some(0.9), Some(0.9), Some(0.9), Some(0.5)]);
+    }
+}

@@ -1,0 +1,83 @@
+//! The kernel's figures of the calling thread.
+//!
+//! These call the kernel without the C library, whose functions set `errno` if a filter of system calls
+//! refuses them.
+
+use std::arch::asm;
+use std::ffi::{c_int, c_long};
+use std::mem::MaybeUninit;
+
+/// The nanoseconds that the calling thread was on a processor.
+pub(super) fn thread_clock() -> Option<u64> {
+    let time = filled::<libc::timespec>(libc::SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID)?;
+    u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(time.tv_nsec as u64)
+}
+
+/// How often the calling thread left a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Switches {
+    /// It slept: for a lock, a barrier, input, or a page from a disk.
+    pub(super) voluntary: u64,
+    /// Another thread took the processor, or the thread yielded it.
+    pub(super) involuntary: u64,
+}
+
+/// The switches of the calling thread since its start.
+pub(super) fn switches() -> Option<Switches> {
+    let usage = filled::<libc::rusage>(libc::SYS_getrusage, libc::RUSAGE_THREAD)?;
+    Some(Switches {
+        voluntary: u64::try_from(usage.ru_nvcsw).ok()?,
+        involuntary: u64::try_from(usage.ru_nivcsw).ok()?,
+    })
+}
+
+/// The answer of a system call that takes a number and writes a `T`; `None` if the kernel refuses it.
+fn filled<T>(call: c_long, number: c_int) -> Option<T> {
+    let mut answer = MaybeUninit::<T>::uninit();
+    let mut result = call;
+    // SAFETY: the callers name calls that write a `T` to the address in rsi. The kernel changes rax, rcx and
+    // r11 only.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") result,
+            in("rdi") c_long::from(number),
+            in("rsi") answer.as_mut_ptr(),
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack)
+        );
+    }
+    // SAFETY: the kernel has written it.
+    (result == 0).then(|| unsafe { answer.assume_init() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_that_of_the_thread() {
+        let begun = thread_clock().expect("Linux has it");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let slept = thread_clock().expect("Linux has it") - begun;
+        assert!(slept < 10_000_000, "{slept} ns on a processor while it slept for 20 ms");
+        let begun = std::time::Instant::now();
+        let from = thread_clock().expect("Linux has it");
+        while thread_clock().expect("Linux has it") < from + 2_000_000 {}
+        assert!(begun.elapsed().as_micros() >= 1_900, "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn a_sleep_is_a_voluntary_switch() {
+        let begun = switches().expect("Linux has it");
+        (0..3).for_each(|_| std::thread::sleep(std::time::Duration::from_millis(1)));
+        let slept = switches().expect("Linux has it").voluntary - begun.voluntary;
+        assert!(slept >= 3, "{slept} voluntary switches");
+    }
+
+    #[test]
+    fn a_refused_call_has_no_answer() {
+        assert!(filled::<libc::rusage>(libc::SYS_getrusage, 77).is_none());
+    }
+}
