@@ -13,5 +13,6 @@ mod sharing;
 mod short_regions;
 #[path = "../waits/turns.rs"]
 mod turns;
+mod waiting;
 
 use turns::{alone, pacman_pmu, text};
