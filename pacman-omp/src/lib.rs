@@ -15,8 +15,8 @@
 //!    RDPMC it makes no system call.
 //!    Where events do not fit at once, [`set_rotation`] changes the event set from part to part.
 //!    With an overhead budget [`sampling`] chooses the executions of short regions that are timed.
-//!    On request [`waits`] times the waits inside the part. [`phases`] does the same for parts that the
-//!    program marks by calls of Kokkos, LIKWID, PAPI or PACMAN's own sessions. For traces
+//!    On request, or for adaptation, [`waits`] times the waits inside the part. [`phases`] does the same
+//!    for parts that the program marks by calls of Kokkos, LIKWID, PAPI or PACMAN's own sessions. For traces
 //!    [`execution_log`] keeps the first single executions.
 //! 6. [`arena`]: memory that outlives the process holds the rows and the facts of regions
 //!    ([`recording`]). So the end of the process has little left to do ([`lifecycle`]).

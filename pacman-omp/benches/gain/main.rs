@@ -1,45 +1,57 @@
-//! The gain of adaptation, on a program of two alternating phases.
+//! The gain of adaptation against the best fixed number of threads.
 //!
-//! `cargo bench -p pacman-omp --bench gain` alternates runs on each fixed number of threads with adapted
-//! runs. It prints each time as a ratio to the best fixed choice. An adapted run that is more than 3 %
-//! slower is marked. `-- 500` sets the executions of each phase, which are 2,000 by default: a quarter of so
-//! short a program passes before a sample that may cost twice an execution is within the 1 % that may be
-//! lost. Exit status 1 if a run failed, 2 for an invalid argument.
+//! `cargo bench -p pacman-omp --bench gain` runs sixteen cells for each number of executions: two programs, GCC
+//! and clang, from two and four threads, on the machine as it is and beside a busy loop. In each cell the fixed
+//! numbers of threads and the adapted run take turns. The bench prints the seconds of each fixed number, and the
+//! adapted run's as a ratio to the best of them: the median and the quartiles. Above 1.05 the cell is marked.
+//!
+//! `--rounds 9` and `--executions 200,2000` are the defaults. Other words choose cells by parts of their names:
+//! `-- two_phases gcc`. `--library FILE` preloads another library. Progress is on standard error. Exit status 1
+//! if a run failed, 2 for an invalid argument.
 
+mod arguments;
 #[path = "../regions/programs.rs"]
 mod programs;
 
 use std::env;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
+use arguments::Arguments;
 use programs::{COMPILERS, Scratch, said};
 
-const ROUNDS: usize = 5;
-/// Of each phase: two thirds of a second in all, where it goes well.
-const EXECUTIONS: u32 = 2000;
-const BOUND: f64 = 1.03;
+/// A higher ratio is marked.
+const BOUND: f64 = 1.05;
 
-/// What is run: so many threads, adapted or not. The last is more than this machine may have.
-const WAYS: [(usize, bool); 5] = [(1, false), (2, false), (4, false), (2, true), (4, true)];
+/// The programs, and a word for each.
+const PROGRAMS: [(&str, &str); 2] =
+    [("two_phases", "../tests/omp/programs/two_phases.c"), ("critical", "benches/gain/critical.c")];
+
+/// The numbers of threads that the user could choose.
+const FIXED: [u32; 3] = [1, 2, 4];
+
+/// The runs of one program under one condition.
+struct Cell<'c> {
+    name: String,
+    program: &'c Path,
+    /// The threads of the adapted run, and the most of a fixed one.
+    threads: u32,
+    is_busy: bool,
+    executions: u32,
+}
 
 fn main() -> ExitCode {
-    // Cargo's own --bench comes along.
-    let executions = match env::args().skip(1).find(|word| word != "--bench") {
-        None => EXECUTIONS,
-        Some(word) => match word.parse() {
-            Ok(executions) if executions > 0 => executions,
-            _ => {
-                eprintln!(
-                    "gain: cannot run each phase {word:?} times: name a number from 1 to {}",
-                    u32::MAX
-                );
-                return ExitCode::from(2);
-            }
-        },
+    let arguments = match Arguments::read(env::args().skip(1)) {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            eprintln!("gain: {why}");
+            return ExitCode::from(2);
+        }
     };
-    match print(executions) {
+    match print(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("gain: {error}");
@@ -48,61 +60,126 @@ fn main() -> ExitCode {
     }
 }
 
-fn print(executions: u32) -> io::Result<()> {
+fn print(arguments: &Arguments) -> io::Result<()> {
     let scratch = Scratch::new("bench-gain")?;
-    println!("two phases, {executions} executions of each: seconds of {ROUNDS} rounds by turns");
+    println!("seconds, medians of {} rounds by turns; ratio to the best fixed", arguments.rounds);
     println!(
-        "{:<8} {:>7} {:<8} {:>9} {:>9} {:>9}",
-        "runtime", "threads", "as", "shortest", "median", "ratio"
+        "{:<32} {:>8} {:>8} {:>8} {:>8} {:>6} {:>15}",
+        "cell", "1", "2", "4", "adapted", "ratio", "quartiles"
     );
-    for compiler in &COMPILERS {
-        let program = match scratch.build(compiler, "../tests/omp/programs/two_phases.c") {
-            Ok(program) => program,
-            Err(error) => {
-                println!("{:<8} skipped: {error}", compiler.runtime);
-                continue;
+    for (word, source) in PROGRAMS {
+        for compiler in &COMPILERS {
+            let program = match scratch.build(compiler, source) {
+                Ok(program) => program,
+                Err(error) => {
+                    println!("{word}/{} skipped: {error}", compiler.name);
+                    continue;
+                }
+            };
+            let start = format!("{word}/{}", compiler.name);
+            for cell in cells(&start, &program, &arguments.executions) {
+                if arguments.wants(&cell.name) {
+                    print_cell(&scratch, &cell, arguments)?;
+                }
             }
-        };
-        let mut all = WAYS.map(|_| Vec::new());
-        for _ in 0..ROUNDS {
-            for (taken, way) in all.iter_mut().zip(WAYS) {
-                taken.push(seconds(&scratch, &program, way, executions)?);
-            }
-        }
-        for taken in &mut all {
-            taken.sort_by(f64::total_cmp);
-        }
-        let medians = all.each_ref().map(|taken| taken[ROUNDS / 2]);
-        for (at, (threads, adapted)) in WAYS.into_iter().enumerate() {
-            // What the user could have chosen instead, up to the same number of threads.
-            let fixed = WAYS.iter().zip(medians);
-            let fixed = fixed.filter(|((fixed, adapted), _)| !adapted && *fixed <= threads);
-            let best = fixed.map(|(_, median)| median).fold(f64::INFINITY, f64::min);
-            let ratio = medians[at] / best;
-            let kind = if adapted { "adapted" } else { "fixed" };
-            let mark = if adapted && ratio > BOUND { "  OVER" } else { "" };
-            println!(
-                "{:<8} {threads:>7} {kind:<8} {:>9.3} {:>9.3} {ratio:>9.3}{mark}",
-                compiler.runtime, all[at][0], medians[at]
-            );
         }
     }
     Ok(())
 }
 
-/// The program's own time.
+/// The cells of one program.
+fn cells<'c>(start: &str, program: &'c Path, executions: &[u32]) -> Vec<Cell<'c>> {
+    let mut all = Vec::new();
+    for &executions in executions {
+        for threads in [2, 4] {
+            for is_busy in [false, true] {
+                let beside = if is_busy { "busy" } else { "quiet" };
+                let name = format!("{start}/{threads}/{beside}/{executions}");
+                all.push(Cell { name, program, threads, is_busy, executions });
+            }
+        }
+    }
+    all
+}
+
+fn print_cell(scratch: &Scratch, cell: &Cell<'_>, arguments: &Arguments) -> io::Result<()> {
+    let fixed: Vec<u32> = FIXED.into_iter().filter(|&fixed| fixed <= cell.threads).collect();
+    let mut runs: Vec<Vec<f64>> = vec![Vec::new(); fixed.len()];
+    let mut adapted = Vec::new();
+    let library = arguments.library.as_ref();
+    let _loop = cell.is_busy.then(BusyLoop::start);
+    for round in 1..=arguments.rounds {
+        eprintln!("{}: round {round} of {}", cell.name, arguments.rounds);
+        for (taken, &threads) in runs.iter_mut().zip(&fixed) {
+            taken.push(seconds(scratch, cell, threads, None)?);
+        }
+        adapted.push(seconds(scratch, cell, cell.threads, Some(library))?);
+    }
+    let medians: Vec<f64> = runs.into_iter().map(|taken| quartiles(taken)[1]).collect();
+    let best = medians.iter().copied().fold(f64::INFINITY, f64::min);
+    let [low, middle, high] = quartiles(adapted);
+    let columns: String = FIXED
+        .iter()
+        .map(|threads| match fixed.iter().position(|fixed| fixed == threads) {
+            Some(at) => format!(" {:>8.3}", medians[at]),
+            None => format!(" {:>8}", ""),
+        })
+        .collect();
+    let ratio = middle / best;
+    let mark = if ratio > BOUND { "  OVER" } else { "" };
+    let range = format!("{:.3} to {:.3}", low / best, high / best);
+    println!("{:<32}{columns} {middle:>8.3} {ratio:>6.3} {range:>15}{mark}", cell.name);
+    Ok(())
+}
+
+/// The lower quartile, the median and the upper quartile.
+fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    let last = values.len() - 1;
+    [last / 4, last / 2, last - last / 4].map(|at| values[at])
+}
+
+/// The program's own time; adapted with that library, or with cargo's.
 fn seconds(
     scratch: &Scratch,
-    program: &Path,
-    (threads, adapted): (usize, bool),
-    executions: u32,
+    cell: &Cell<'_>,
+    threads: u32,
+    adapted: Option<Option<&PathBuf>>,
 ) -> io::Result<f64> {
-    let options: Option<&[_]> = if adapted { Some(&[("PACMAN_OMP_ADAPT", "time")]) } else { None };
-    let mut command = scratch.run(program, options);
-    command.env("OMP_NUM_THREADS", threads.to_string()).arg(executions.to_string());
+    let options: Option<&[_]> = adapted.map(|_| &[("PACMAN_OMP_ADAPT", "time")][..]);
+    let mut command = scratch.run(cell.program, options);
+    if let Some(library) = adapted.flatten() {
+        command.env("LD_PRELOAD", library);
+    }
+    command.env("OMP_NUM_THREADS", threads.to_string()).arg(cell.executions.to_string());
     let output = said(command)?;
     let text = String::from_utf8_lossy(&output.stderr);
     let words = text.split_whitespace();
     let found = words.filter_map(|word| word.parse().ok()).next();
     found.ok_or_else(|| io::Error::other(format!("no seconds in {text:?}")))
+}
+
+/// A thread of the bench that never waits, until it is dropped.
+struct BusyLoop(Option<thread::JoinHandle<()>>);
+
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+impl BusyLoop {
+    fn start() -> BusyLoop {
+        IS_OVER.store(false, Ordering::Relaxed);
+        BusyLoop(Some(thread::spawn(|| {
+            while !IS_OVER.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        })))
+    }
+}
+
+impl Drop for BusyLoop {
+    fn drop(&mut self) {
+        IS_OVER.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.0.take() {
+            let _ = thread.join();
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 /// A compiler with OpenMP, and the runtime that its programs have.
 pub(crate) struct Compiler {
     pub(crate) name: &'static str,
+    #[allow(dead_code, reason = "one of the benchmarks that have this file has no use for it")]
     pub(crate) runtime: &'static str,
     /// The entry that starts a team.
     #[allow(dead_code, reason = "one of the benchmarks that have this file has no use for it")]

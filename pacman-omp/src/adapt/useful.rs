@@ -7,8 +7,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::adapting;
 use crate::floating;
+use crate::process;
 use crate::waits::PartTime;
 
 /// Sums of the times of a team's members, in ticks.
@@ -33,12 +33,10 @@ impl TeamTime {
 
     /// A member's part was measured; `None` if that failed.
     pub(crate) fn measured(&self, time: Option<PartTime>) {
-        let (Some(time), Some(adapting)) = (time, adapting::prepared()) else {
-            return self.is_lost.store(true, Ordering::Relaxed);
-        };
+        let Some(time) = time else { return self.is_lost.store(true, Ordering::Relaxed) };
         // The program may trap on inexact results.
         let (useful, off) = floating::isolated(|| {
-            let nanos_per_tick = adapting.seconds_per_tick * 1e9;
+            let nanos_per_tick = process::clock().nanos_per_tick();
             (time.useful(nanos_per_tick) as u64, time.off_processor(nanos_per_tick) as u64)
         });
         self.wall.fetch_add(time.wall, Ordering::Relaxed);

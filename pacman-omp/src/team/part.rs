@@ -183,14 +183,18 @@ impl Part<'_> {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
-        if adapted.choice.measures_waits {
-            adapted.time.measured(worker.useful.end(|| worker.now()));
+        let measured = adapted.choice.measures_waits.then(|| {
+            let time = worker.useful.end(|| worker.now());
             begun.later(worker.useful.own_work());
-        }
+            time
+        });
         let ticks = team.end::<{ mode::ADAPTED }>(&begun, region, worker, thread);
         drop(at_once);
         if adapted.choice.wants_busy {
             adapted.time.busy_for(ticks);
+            if let Some(time) = measured {
+                adapted.time.measured(time);
+            }
         }
     }
 }
