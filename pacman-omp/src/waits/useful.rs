@@ -149,12 +149,6 @@ pub(crate) struct UsefulTime {
 }
 
 impl UsefulTime {
-    /// Whether a part of the thread is measured.
-    #[inline(always)]
-    pub(crate) fn is_open(&self) -> bool {
-        self.depth.get() != 0
-    }
-
     /// Begins to measure a body at nesting `depth`, which begins next.
     pub(crate) fn begin(&self, depth: u32, now: impl Fn() -> u64) {
         let called = now();
@@ -203,13 +197,16 @@ impl UsefulTime {
         self.own.get()
     }
 
-    /// Begins a wait at nesting `depth` with a stack frame at `frame`. False if the wait is not measured: it
-    /// is inside of another wait or of another part, or may contain work.
-    #[inline]
+    /// Begins a wait at nesting `depth` with a stack frame at `frame`. False if the wait is not measured: no
+    /// part is, or the wait is inside of another wait or of another part, or may contain work.
+    ///
+    /// Not inlined, nor is the end: there is a copy of their caller for each call of the runtimes.
+    #[inline(never)]
     pub(super) fn begins_wait(&self, cause: Cause, depth: u32, frame: usize) -> bool {
         let open = self.open.get();
         // Stacks grow down. The program left a wait that is not below by a jump: all of it was useful.
-        if depth != self.depth.get() || !is_only_waiting(cause) || open != 0 && frame < open {
+        let is_measured = depth != 0 && depth == self.depth.get();
+        if !is_measured || !is_only_waiting(cause) || open != 0 && frame < open {
             return false;
         }
         self.open.set(frame);
@@ -217,7 +214,7 @@ impl UsefulTime {
     }
 
     /// Ends the wait after `ticks`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn ends_wait(&self, cause: Cause, ticks: u64) {
         self.open.set(0);
         self.waits[cause as usize].add(ticks);
@@ -329,6 +326,6 @@ mod tests {
         assert!(!state.begins_wait(Cause::Lock, 1, 4000), "inside of the barrier");
         assert!(state.begins_wait(Cause::Lock, 1, 5000), "the program has left the barrier");
         assert_eq!(state.end(|| 9), None, "and has left the lock, so nothing is known");
-        assert!(!state.is_open());
+        assert!(!state.begins_wait(Cause::Barrier, 1, 4096), "nothing is measured");
     }
 }

@@ -20,20 +20,22 @@ use crate::worker::Worker;
 /// own: its registers would be saved for each call of a lock.
 #[inline(always)]
 pub(crate) fn wait<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
-    if !process::times_waits() {
-        return call();
-    }
-    match Worker::known() {
-        Some(worker) if !worker.waits.part().is_none() => in_part(worker, cause, caller, call),
-        Some(worker) if worker.useful.is_open() => in_measured_part(worker, cause, call),
-        _ => call(),
-    }
+    if process::times_waits() { maybe_timed(cause, caller, call) } else { call() }
 }
 
-/// A wait of a part whose useful time is measured.
+/// Times the call if the thread is in a part whose waits are timed on request, or measured for adaptation.
+///
+/// A wait inside a wait belongs to the outer one: runtimes call themselves.
 #[inline(never)]
-fn in_measured_part<R>(worker: &'static Worker, cause: Cause, call: impl FnOnce() -> R) -> R {
+fn maybe_timed<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
+    let Some(worker) = Worker::known() else { return call() };
     let frame = (&raw const worker).addr();
+    if !worker.waits.part().is_none() {
+        if worker.waits.is_waiting(frame) {
+            return call();
+        }
+        return timed(worker, frame, (cause, caller), call);
+    }
     if !worker.useful.begins_wait(cause, worker.depth(), frame) {
         return call();
     }
@@ -41,16 +43,6 @@ fn in_measured_part<R>(worker: &'static Worker, cause: Cause, call: impl FnOnce(
     let answer = call();
     worker.useful.ends_wait(cause, process::between(begun, worker.now()));
     answer
-}
-
-/// A wait inside a wait belongs to the outer one: runtimes call themselves.
-#[inline(never)]
-fn in_part<R>(worker: &'static Worker, cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
-    let frame = (&raw const worker).addr();
-    if worker.waits.is_waiting(frame) {
-        return call();
-    }
-    timed(worker, frame, (cause, caller), call)
 }
 
 /// Times a call of MPI, inside of regions or outside.
