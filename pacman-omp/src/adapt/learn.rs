@@ -179,6 +179,7 @@ fn learn(
             charge(cause, besides, !phase.is_new());
         }
     }
+    let is_typical = is_typical && !team.is_disturbed(ticks);
     let mut execution = Execution::seconds(own);
     if choice.wants_busy {
         let busy = team.busy() as f64 * adapting.seconds_per_tick;

@@ -21,6 +21,8 @@ pub(crate) struct TeamTime {
     outside_waits: AtomicU64,
     useful: AtomicU64,
     off_processor: AtomicU64,
+    /// The most waits of a member.
+    most_waits: AtomicU64,
     /// Some part could not be measured.
     is_lost: AtomicBool,
 }
@@ -43,6 +45,15 @@ impl TeamTime {
         self.outside_waits.fetch_add(time.outside_waits, Ordering::Relaxed);
         self.useful.fetch_add(useful, Ordering::Relaxed);
         self.off_processor.fetch_add(off, Ordering::Relaxed);
+        self.most_waits.fetch_max(time.waits, Ordering::Relaxed);
+    }
+
+    /// Whether the measurement took a notable part of an execution of `ticks`, so that its time says too little
+    /// of the executions that are not measured.
+    pub(super) fn is_disturbed(&self, ticks: u64) -> bool {
+        let is_measured = self.wall.load(Ordering::Relaxed) > 0;
+        let took = PART_COST + WAIT_COST * self.most_waits.load(Ordering::Relaxed);
+        is_measured && took.saturating_mul(NOTABLE) > ticks
     }
 
     /// The ticks of all members in the body.
@@ -71,8 +82,16 @@ fn processor_alone(share: f64, threads: f64, contexts: f64) -> f64 {
     (contexts / (1.0 + others)).min(1.0)
 }
 
-/// The executions measured first, and from then on the distance between those measured.
-const FIRST: u64 = 4;
+/// The ticks of a measured part, without those that are left out of its time, and of each wait in it: 98
+/// instructions, two of which read the clock.
+const PART_COST: u64 = 1024;
+const WAIT_COST: u64 = 64;
+
+/// One part in so many is notable.
+const NOTABLE: u64 = 100;
+
+/// The shares that are kept, and the most executions between two that are measured.
+const KEPT: usize = 4;
 const DISTANCE: u64 = 64;
 
 /// A limit below this lets one thread be tried after a few executions.
@@ -80,13 +99,13 @@ const CLOSE: f64 = 1.05;
 
 /// The useful share of a region at its default.
 ///
-/// The first executions of a search are measured, then the 8th, 16th, … and each 64th. The others count with
-/// the highest of the latest shares.
+/// The 1st, 2nd, 4th, 8th, … execution of a search is measured, and each 64th. The others count with the
+/// highest of the latest shares.
 #[derive(Debug, Default)]
 pub(super) struct UsefulShare {
     /// The executions since the search began.
     executions: u64,
-    latest: [f64; FIRST as usize],
+    latest: [f64; KEPT],
     measured: usize,
     /// Of the latest execution measured, the share of its threads' time that is not useful, and the useful
     /// time over the execution's.
@@ -97,7 +116,7 @@ impl UsefulShare {
     /// Whether the next execution should be measured.
     pub(super) fn is_due(&self) -> bool {
         let next = self.executions + 1;
-        next <= FIRST || next.is_power_of_two() || next % DISTANCE == 0
+        next.is_power_of_two() || next % DISTANCE == 0
     }
 
     /// An execution has ended, in which `busy` of `threads` were in the body on average. `measured` is the
@@ -167,7 +186,7 @@ mod tests {
             }
             share.executed(2.0, 2.0, None);
         }
-        assert_eq!(measured, [1, 2, 3, 4, 8, 16, 32, 64, 128, 192]);
+        assert_eq!(measured, [1, 2, 4, 8, 16, 32, 64, 128, 192]);
         share.search_anew();
         assert!(share.is_due());
     }
@@ -185,5 +204,19 @@ mod tests {
         assert_eq!(share.words(), None, "one thread may cost 1.8 of the default");
         let later: Vec<_> = (0..4).map(|_| share.executed(2.0, 2.0, Some(0.5))).collect();
         assert_eq!(later, [Some(0.9), Some(0.9), Some(0.9), Some(0.5)]);
+    }
+
+    #[test]
+    fn an_execution_with_many_waits_is_disturbed_by_their_measurement() {
+        let time = TeamTime::default();
+        assert!(!time.is_disturbed(1), "it was not measured");
+        let part = PartTime { wall: 1_000_000, outside_waits: 500_000, waits: 10, preempted: None };
+        time.measured(Some(part));
+        assert!(!time.is_disturbed(1_000_000) && time.is_disturbed(50_000));
+        time.measured(Some(PartTime { waits: 1_500, ..part }));
+        assert!(time.is_disturbed(1_000_000));
+        assert_eq!(time.useful_share(2, 2), Some(0.5), "the share counts all the same");
+        time.measured(None);
+        assert_eq!(time.useful_share(2, 2), None);
     }
 }

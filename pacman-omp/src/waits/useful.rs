@@ -107,6 +107,8 @@ pub(crate) struct PartTime {
     pub(crate) wall: u64,
     /// The ticks of the part outside of waits, at most.
     pub(crate) outside_waits: u64,
+    /// The number of waits.
+    pub(crate) waits: u64,
     /// If other threads took the processor, and the thread never slept: its time on a processor in
     /// nanoseconds, and the ticks of waits that may have been off a processor.
     pub(crate) preempted: Option<(u64, u64)>,
@@ -178,6 +180,7 @@ impl UsefulTime {
     }
 
     fn time(&self, wall: u64, after: Option<Reading>) -> PartTime {
+        let count = self.waits.iter().map(|sums| sums.count.get()).sum();
         let waits = self.waits.iter().enumerate();
         let waiting: u64 = waits.map(|(cause, sums)| sums.take_waiting(cause)).sum();
         let outside_waits = wall.saturating_sub(waiting);
@@ -189,7 +192,7 @@ impl UsefulTime {
             let in_short = after.switches.involuntary.saturating_mul(LEAST).min(self.short.get());
             (after.nanoseconds, self.long.get() + in_short)
         });
-        PartTime { wall, outside_waits, preempted }
+        PartTime { wall, outside_waits, waits: count, preempted }
     }
 
     /// The ticks of the library's own work in the part that ended last.
