@@ -1,7 +1,6 @@
 //! Chooses samples by a predictor's advice.
 
 use super::known::{Expected, Known, contains};
-use super::search::{Move, WORTH};
 use crate::predict::{Predictor, Sample, Step};
 
 /// A predictor's advice from the samples so far.
@@ -27,7 +26,7 @@ impl Known<'_> {
         let unit = if counted.is_empty() { 1.0 } else { seconds / default };
         let mut samples = counted.to_vec();
         for at in 0..self.all.len() {
-            if self.records[at].is_measured() && (at != self.default || counted.is_empty()) {
+            if self.is_seen(at) && (at != self.default || counted.is_empty()) {
                 samples.push(Sample::new(self.all[at], self.level(at) * unit)?);
             }
         }
@@ -49,65 +48,25 @@ impl Known<'_> {
         Ok(Advice { step, expected })
     }
 
-    /// Samples the best expected configuration that the credit can pay for.
-    /// If there is none, takes a step of the built-in search that may lead to a gain.
-    pub(super) fn guided(&self, credit: f64) -> Move {
-        let best = self.best();
-        let cost = |at: &usize| self.expected(*at).map_or(f64::INFINITY, |one| one.cost);
-        let mut promising: Vec<usize> = (0..self.all.len())
-            .filter(|&at| !self.records[at].is_measured())
-            .filter(|at| cost(at) < self.level(best) * (1.0 - WORTH))
-            .collect();
-        promising.sort_unstable_by(|a, b| cost(a).total_cmp(&cost(b)));
-        if let Some(&at) = promising.iter().find(|&&at| self.risk(at) <= credit) {
-            let ratio = cost(&at) / self.level(self.default);
-            let why = format!("predicted to cost {ratio:.3} of {}", self.all[self.default]);
-            return Move::Run { at, why };
-        }
-        let cheapest = promising.into_iter().min_by(|&a, &b| self.risk(a).total_cmp(&self.risk(b)));
-        match cheapest {
-            Some(at) => Move::Wait { at, risk: self.risk(at) },
-            None => self.climb(credit),
-        }
-    }
-
-    /// Whether the forecast allows a gain at `at` that is worth a sample; true without a forecast.
-    pub(super) fn promises(&self, at: usize, best: usize) -> bool {
-        self.expected(at).is_none_or(|one| one.low < self.level(best) * (1.0 - WORTH))
-    }
-
-    /// The next sample of a predictor that only samples. If it is too costly, a configuration on
-    /// the way there.
-    pub(super) fn follow(&self, step: Step, credit: f64) -> Move {
-        let wish = step.configuration();
-        let Some(at) = self.all.iter().position(|&on| on == wish) else {
-            return Move::Decide { why: format!("the predictor wants {wish}, which is not there") };
+    /// The configurations that a predictor without a forecast wants: its own choice, or, if the credit cannot
+    /// pay for that, those on the way there. Its second wish for a configuration has no answer, because the
+    /// predictor gets levels.
+    pub(super) fn wished(&self, step: &Step, credit: f64) -> Vec<usize> {
+        let none = Vec::new();
+        let events = match step {
+            Step::Sample { events, .. } => events,
+            Step::Verify { .. } => &none,
+            Step::Decide { .. } => return Vec::new(),
         };
-        match step {
-            Step::Decide { why, .. } => return Move::Decide { why },
-            Step::Sample { events, .. } if !events.is_empty() => {
-                let why = format!("the predictor wants counts of {}", events.join(", "));
-                return Move::Decide { why };
-            }
-            // A second sample would not change the predictor's answer, because it gets levels.
-            _ if self.records[at].is_measured() => {
-                return Move::Decide { why: format!("the predictor asks for {wish} again") };
-            }
-            Step::Sample { .. } | Step::Verify { .. } => {}
+        let wish = step.configuration();
+        let Some(at) = self.all.iter().position(|&on| on == wish) else { return Vec::new() };
+        if !events.is_empty() || self.is_seen(at) {
+            return Vec::new();
         }
-        if self.risk(at) <= credit {
-            return Move::Run { at, why: step.why().to_owned() };
+        let on_the_way = |&other: &usize| !self.is_seen(other) && contains(self.all[other], wish);
+        match self.risk(at) <= credit {
+            true => vec![at],
+            false => (0..self.all.len()).filter(on_the_way).collect(),
         }
-        let on_the_way = (0..self.all.len())
-            .filter(|&other| !self.records[other].is_measured() && contains(self.all[other], wish));
-        let on_the_way: Vec<usize> = on_the_way.collect();
-        let affordable = on_the_way.iter().filter(|&&other| self.risk(other) <= credit);
-        if let Some(&other) = affordable.min_by_key(|&&other| self.all[other].threads()) {
-            return Move::Run { at: other, why: format!("on the way to {wish}") };
-        }
-        let dear = |&at: &usize| self.risk(at);
-        let next = on_the_way.into_iter().min_by(|a, b| dear(a).total_cmp(&dear(b)));
-        let at = next.unwrap_or(at);
-        Move::Wait { at, risk: self.risk(at) }
     }
 }

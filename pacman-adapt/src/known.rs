@@ -1,7 +1,6 @@
 //! The bound of an execution's additional cost, from the measurements of a phase.
 
-use super::record::Record;
-use super::regret_budget::RegretBudget;
+use super::estimate::Estimate;
 use crate::predict::Configuration;
 
 /// The measurements of a phase, read only.
@@ -10,14 +9,13 @@ pub(super) struct Known<'a> {
     pub(super) default: usize,
     /// The number of hardware contexts.
     pub(super) contexts: u32,
-    pub(super) records: &'a [Record],
+    pub(super) records: &'a [Estimate],
+    /// What an earlier run measured: each cost over the default's. Empty without memory.
+    pub(super) recalled: &'a [Option<f64>],
     /// The maximum SMT gain: the most that one more context of a core adds, as a part of its first.
     pub(super) max_smt_gain: f64,
     /// The exponent of time with which costs grow.
     pub(super) cost_exponent: i32,
-    /// Differences below this part are noise.
-    pub(super) margin: f64,
-    pub(super) account: &'a RegretBudget,
     /// By candidate; empty without predictions.
     pub(super) expected: &'a [Option<Expected>],
 }
@@ -46,34 +44,33 @@ impl Expected {
 /// caches of only one core.
 const SLACK: f64 = 1.05;
 
-/// The spread of the default's executions that counts for risks at most. A higher one says that its level
-/// is unknown, as after a few executions of which some met a disturbance, and not that a sample may cost a
-/// multiple of its bound.
-const ERRATIC: f64 = 0.5;
-
 impl Known<'_> {
-    pub(super) fn best(&self) -> usize {
-        let level = |&at: &usize| self.records[at].level();
-        let measured = (0..self.all.len()).filter(|&at| self.records[at].is_measured());
-        measured.min_by(|a, b| level(a).total_cmp(&level(b))).unwrap_or(self.default)
-    }
-
     pub(super) fn level(&self, at: usize) -> f64 {
         self.records[at].level()
     }
 
     /// Whether this run itself has measured it.
-    fn is_seen(&self, at: usize) -> bool {
-        self.records[at].is_measured() && !self.records[at].is_recalled()
+    pub(super) fn is_seen(&self, at: usize) -> bool {
+        self.records[at].is_measured()
+    }
+
+    /// The time there over the default's, measured in this run or recalled of an earlier one.
+    pub(super) fn ratio(&self, at: usize) -> Option<f64> {
+        let seen = self.is_seen(at).then(|| self.level(at) / self.level(self.default));
+        let ratio = seen.or(self.recalled.get(at).copied().flatten())?;
+        Some(if self.cost_exponent == 1 {
+            ratio
+        } else {
+            ratio.powf(1.0 / f64::from(self.cost_exponent))
+        })
     }
 
     /// The most that an execution there may cost beyond one at the default, by the measurements so
     /// far.
     pub(super) fn risk(&self, at: usize) -> f64 {
-        let noise = 2.0 * self.records[self.default].spread().min(ERRATIC);
         let ceiling = self.ceiling(at);
         let most = self.expected(at).map_or(ceiling, |expected| ceiling.min(expected.most()));
-        (most - self.level(self.default)) * (1.0 + noise)
+        most - self.level(self.default)
     }
 
     /// The upper bound of an execution's cost at `at`, independent of any predictor.
@@ -125,6 +122,16 @@ impl Known<'_> {
         }
     }
 
+    /// Whether `two` leaves out more than `one` of all that `one` leaves out of the default, cores or
+    /// contexts.
+    pub(super) fn is_further(&self, one: usize, two: usize) -> bool {
+        let (default, one, two) = (self.all[self.default], self.all[one], self.all[two]);
+        let more = |part: fn(Configuration) -> Option<u32>| {
+            part(one) == part(default) || part(two) < part(one)
+        };
+        contains(one, two) && more(Configuration::cores) && more(Configuration::per_core)
+    }
+
     /// The configurations with the same number of contexts on each core, in order of cores. Threads
     /// without cores count as one core each.
     pub(super) fn cores_line(&self, at: usize) -> Vec<usize> {
@@ -135,27 +142,6 @@ impl Known<'_> {
             other == per_core || other == row
         };
         (0..self.all.len()).filter(among).collect()
-    }
-
-    /// The configurations with the same number of cores, or the nearest below it, in order of
-    /// contexts.
-    pub(super) fn contexts_line(&self, at: usize) -> Vec<usize> {
-        let on = self.all[at];
-        let most = self.all.iter().filter_map(|other| other.per_core()).max().unwrap_or(0);
-        let cores = on.cores().unwrap_or(u32::MAX);
-        let mut line = Vec::new();
-        for per_core in 1..=most {
-            let row = (0..self.all.len()).filter(|&other| {
-                let other = self.all[other];
-                other.per_core() == Some(per_core)
-                    && other.cores().is_some_and(|have| have <= cores)
-            });
-            line.extend(row.max_by_key(|&other| self.all[other].threads()));
-        }
-        if on.per_core().is_none() {
-            line.push(at);
-        }
-        line
     }
 }
 

@@ -33,16 +33,16 @@ mod candidates;
 mod controller;
 mod energy;
 mod error;
+mod estimate;
 mod evidence;
 mod fit;
 mod guided;
 mod known;
+mod laws;
 mod objective;
 pub mod phases;
 pub mod predict;
-mod record;
 mod regret_budget;
-mod search;
 
 pub use actuator::{Actuator, ScopedThreads};
 pub use adapter::{Adapter, Builder, Choice, Phase};

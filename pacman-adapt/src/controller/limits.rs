@@ -1,22 +1,52 @@
-//! The constants of the rules.
+//! The constants of the rule.
 
-pub(super) const LEAST_DRIFT: f64 = 0.10;
+/// The least part of the level by which a phase has changed: smaller changes are followed by the mean.
+pub(super) const LEAST_CHANGE: f64 = 0.10;
+/// The most that noise may explain: beyond that a mean of bursts and others would pass for the usual cost.
+pub(super) const MOST_CHANGE: f64 = 0.6;
+/// The standard deviations of noise that are no change: one in 16,000 of a normal distribution is beyond.
+pub(super) const CLEAR: f64 = 4.0;
+/// The least expected gain for which the default is left.
 pub(super) const LEAST_GAIN: f64 = 0.01;
+/// The same where only bursts at the default speak for another configuration.
+pub(super) const LEAST_GAIN_OF_BURSTS: f64 = 0.2;
+/// The mean excess of bursts, as a part of the default's level, above which they count.
+pub(super) const MANY_BURSTS: f64 = 0.25;
+/// The executions that a gain is expected to last, at least and at most. As many as have run so far is the
+/// usual guess; a program that has just begun runs some more, and phases change.
+pub(super) const HORIZON: (f64, f64) = (50.0, 512.0);
+/// The part of the cost that looks at the default may take while another configuration is held. It is the
+/// chance of a change in an execution, times the executions that the gain would last, times the gain:
+/// 1 in 12,800, 256, and a quarter.
+pub(super) const LOOKS: f64 = 0.005;
+/// The same for looks at others while the default is held, over the executions there so far: the more there
+/// were, the less likely it is that all of them were disturbed.
+pub(super) const OTHER_LOOKS: f64 = 0.0025;
+/// What noise adds to that, times its square: it may have hidden a gain.
+pub(super) const HIDDEN: f64 = 0.3;
+/// The least executions between two looks without new evidence.
+pub(super) const LEAST_LOOK: u64 = 16;
+/// The executions after which a held configuration counts as verified.
 pub(super) const VERIFIED: u32 = 3;
+/// The executions at the default before it is left, if returns to it are costly.
 pub(super) const KNOWN_WELL: u32 = 5;
-/// The least gain, in spreads.
-pub(super) const CLEAR: f64 = 1.5;
-pub(super) const CHECK_AFTER: (u64, u64) = (16, 256);
-/// The part of the held cost that checks may take: half of the steady limit of the loss.
-pub(super) const CHECKS: f64 = 0.005;
-/// The same for searches, which find something new.
-pub(super) const SEARCHES: f64 = 0.01;
-/// The most executions between two of them, at any cost.
-pub(super) const LONGEST: u64 = 4096;
+/// The executions after a change in which no other counts as one; it doubles. A phase whose executions
+/// differ by their input changes all the time.
 pub(super) const REST: (u64, u64) = (20, 640);
+/// Invalid executions in a row after which the phase is not adapted.
 pub(super) const NONSENSE: u32 = 3;
+/// Long executions in a row after which a phase that was too short is adapted.
 pub(super) const LONG: u32 = 8;
-
-/// The least and the most executions of an average.
-pub(super) const ENOUGH: u32 = 48;
-pub(super) const MOST: u32 = 1024;
+/// The most that an execution may cost over a bound or a recalled cost, with what noise adds.
+pub(super) const DISPROVES: f64 = 1.2;
+/// The standard deviation of a recalled ratio.
+pub(super) const RECALLED: f64 = 0.04;
+/// The most executions between two evaluations of the rule.
+pub(super) const LONGEST: u64 = 64;
+/// The standard deviations in the interval of a prediction. It is of 90 %, which are 3.3 of a normal
+/// distribution; the rule's distribution has heavier tails.
+pub(super) const WIDTH: f64 = 8.0;
+/// The executions without a burst that are assumed before the first.
+pub(super) const FREE: f64 = 16.0;
+/// The executions that show a change.
+pub(super) const SHOWN: u32 = 4;

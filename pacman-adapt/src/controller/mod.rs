@@ -1,16 +1,12 @@
 //! The controller of one phase.
 
-mod average;
-mod guided;
-mod held_run;
-mod holding;
+mod decide;
+mod inputs;
 mod limits;
-mod recalling;
-mod remeasuring;
+mod observe;
 mod rules;
-mod sampling;
-mod state_machine;
-mod tally;
+mod state;
+mod value;
 
 pub use rules::{Rules, State};
-pub use state_machine::Controller;
+pub use state::Controller;

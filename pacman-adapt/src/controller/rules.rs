@@ -26,8 +26,8 @@ pub struct Rules {
     /// A runtime may have to start the missing threads, for example. If the cost is not 0, the
     /// controller measures the default well before it leaves it, and puts off returns to it.
     pub switch_back_cost: f64,
-    /// The predictor that chooses samples. Without one, the search takes steps down and up that the
-    /// budget can pay for.
+    /// The predictor that chooses samples. Without one, laws of parallel programs give the
+    /// expected costs.
     pub predictor: Option<Arc<dyn Predictor>>,
 }
 
