@@ -6,6 +6,9 @@ const LATEST: usize = 5;
 const MEMORY: f64 = 64.0;
 /// The executions after which a greater cost is no burst.
 const LONG_BURST: f64 = 16.0;
+/// The sum of bursts over the highest, from which the highest counts: others confirm it. It was tuned. The
+/// replays of real programs cost 0.4 % more with 1.2. With 1, three bursts 700 executions apart would decide.
+const CONFIRMED: f64 = 1.1;
 /// The executions in which an estimate that is not refreshed loses half of its weight.
 const HALF_LIFE: f64 = 512.0;
 
@@ -269,12 +272,14 @@ impl Bursts {
         self.recurring / self.executions.max(1.0)
     }
 
-    /// The mean excess of an execution. One burst decides nothing: the highest is taken for an accident.
-    /// `usual` counts as `weight` executions before the first.
+    /// The mean excess of an execution. One burst decides nothing: the highest is taken for an accident,
+    /// unless others confirm it. `usual` counts as `weight` executions before the first.
     pub(super) fn mean(&self, usual: f64, weight: f64, now: u64) -> f64 {
         let age = now.saturating_sub(self.seen) as f64 / Bursts::HALF_LIFE;
         let part = if age > 0.01 { (-age).exp2() } else { 1.0 };
-        let sum = (self.sum - self.highest).max(0.0) * part + usual * weight;
+        let is_confirmed = self.sum > CONFIRMED * self.highest;
+        let sum = if is_confirmed { self.sum } else { self.sum - self.highest };
+        let sum = sum.max(0.0) * part + usual * weight;
         sum / (self.executions * part + weight).max(1.0)
     }
 }

@@ -3,16 +3,18 @@
 //! `cargo bench -p pacman-adapt --features training --bench adaptation` prints what a decision costs
 //! here, and the regret on simulated phases; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
 //! assumption of what a further context of a core is worth at most, and `-- counters` predicts
-//! from event counts. `-- bursts` lets another process take a processor for a tenth of the time.
+//! from event counts. The last columns are the regret of rules that know every cost. `-- bursts` lets another process take a processor for a tenth of the time.
 //! `docs/research/adaptation.md` has the protocol.
 
 mod bursts;
+mod floor;
 mod trained;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bursts::Bursts;
+use floor::Floor;
 use pacman_adapt::Result;
 use pacman_adapt::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
 use pacman_adapt::predict::Configuration;
@@ -45,7 +47,7 @@ fn main() -> Result<()> {
     for spread in [0.0, 0.01] {
         println!("\n{PHASES} phases a machine and seed, {EXECUTIONS} executions, noise {spread}");
         println!(
-            "machine  seed  regret   worst  default  candidates  ended  samples  above bound: all, where B holds, most, lost"
+            "machine  seed  regret   worst  default  candidates  ended  samples  above bound: all, where B holds, most, lost; floor, within budget"
         );
         for (cores, contexts) in MACHINES {
             let machine = SmtMachine::new(cores, contexts);
@@ -145,6 +147,8 @@ struct Outcome {
     samples: usize,
     above: f64,
     b_holds: bool,
+    /// The regret of rules that know every cost: without the budget, and within it.
+    floors: [f64; 2],
 }
 
 fn play(
@@ -165,6 +169,9 @@ fn play(
     let best_on = least(&mut machine.configurations());
     let best = law.seconds(best_on);
     let nearest = mean(least(&mut candidates.all().iter().copied()));
+    let all = candidates.all().to_vec();
+    let of_candidates = least(&mut all.iter().copied());
+    let mut floor = Floor::new(all, default, of_candidates, law, rules);
     let mut controller = Controller::new(candidates, rules.clone());
     let mut noise = Noise::new(seed, spread);
     let (mut total, mut at_best, mut at_default, mut above) = (0.0, 0.0, 0.0, 0.0f64);
@@ -180,6 +187,7 @@ fn play(
             controller.counted(trained::counted(law, on, seconds, &mut counters)?);
         }
         controller.finished(on, seconds, seconds)?;
+        floor.step(|on| law.seconds(on) * factor * burst(on));
         total += seconds;
         at_best += best * factor * burst(best_on);
         at_default += law.seconds(default) * factor * burst(default);
@@ -202,6 +210,7 @@ fn play(
         samples: places.len(),
         above,
         b_holds: b_holds(machine, rules, law),
+        floors: floor.totals.map(|total| total / at_best - 1.0),
     })
 }
 
@@ -234,7 +243,7 @@ fn row(machine: SmtMachine, rules: &Rules, seed: u64, noise: (f64, bool)) -> Res
     let above = outcomes.iter().filter(|one| one.above > 1e-9);
     let with_b = above.clone().filter(|one| one.b_holds).count();
     println!(
-        "{:>4}x{:<2} {seed:>5} {:>6.2} % {:>5.1} % {:>6.1} % {:>9.2} % {:>5.2} % {:>7.1}  {:>4} {:>4} {:>7.2} % {:>6.2} %",
+        "{:>4}x{:<2} {seed:>5} {:>6.2} % {:>5.1} % {:>6.1} % {:>9.2} % {:>5.2} % {:>7.1}  {:>4} {:>4} {:>7.2} % {:>6.2} %  {:>5.2} % {:>5.2} %",
         machine.cores,
         machine.contexts,
         100.0 * mean(outcomes.iter().map(|one| one.regret)),
@@ -247,6 +256,8 @@ fn row(machine: SmtMachine, rules: &Rules, seed: u64, noise: (f64, bool)) -> Res
         with_b,
         100.0 * above.map(|one| one.above).fold(0.0, f64::max),
         100.0 * outcomes.iter().map(|one| one.lost).fold(f64::NEG_INFINITY, f64::max),
+        100.0 * mean(outcomes.iter().map(|one| one.floors[0])),
+        100.0 * mean(outcomes.iter().map(|one| one.floors[1])),
     );
     Ok(())
 }

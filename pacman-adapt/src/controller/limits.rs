@@ -43,9 +43,10 @@ pub(super) const DISPROVES: f64 = 1.2;
 pub(super) const RECALLED: f64 = 0.04;
 /// The most executions between two evaluations of the rule.
 pub(super) const LONGEST: u64 = 64;
-/// The standard deviations in the interval of a prediction. It is of 90 %, which are 3.3 of a normal
-/// distribution; the rule's distribution has heavier tails.
-pub(super) const WIDTH: f64 = 8.0;
+/// The standard deviations from a prediction to the end of its interval of 90 %.
+pub(super) const HALF_WIDTH: f64 = 1.65;
+/// The part of their error that the predictions of a phase share.
+pub(super) const SHARED: f64 = 0.7;
 /// The executions without a burst that are assumed before the first.
 pub(super) const FREE: f64 = 16.0;
 /// The executions that show a change.

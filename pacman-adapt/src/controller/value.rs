@@ -4,7 +4,8 @@ use crate::laws::{Outlook, gain};
 use crate::predict::Step;
 
 use super::limits::{
-    FREE, HIDDEN, HORIZON, LEAST_LOOK, LOOKS, MANY_BURSTS, OTHER_LOOKS, RECALLED, WIDTH,
+    FREE, HALF_WIDTH, HIDDEN, HORIZON, LEAST_LOOK, LOOKS, MANY_BURSTS, OTHER_LOOKS, RECALLED,
+    SHARED,
 };
 use super::state::Controller;
 
@@ -92,7 +93,12 @@ impl Controller {
                     _ if self.in_burst || self.samples >= self.rules.budget => continue,
                     (Some(ratio), ..) => normal(ratio * from, RECALLED * ratio * from),
                     (_, Some(expected), _) => {
-                        normal(expected.cost, (expected.high - expected.low) / WIDTH)
+                        // Predictions share most of their errors. Once one has come true, the
+                        // others differ from it by less than their intervals.
+                        let is_confirmed =
+                            looked > 0 && !matches!(advice, Some(Step::Sample { .. }));
+                        let part = if is_confirmed { 1.0 - SHARED } else { 1.0 };
+                        normal(expected.cost, part * (expected.cost - expected.low) / HALF_WIDTH)
                     }
                     (_, _, None) => law(at),
                     (_, _, Some(wished)) if wished.contains(&at) => {
