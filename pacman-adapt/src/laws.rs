@@ -29,7 +29,7 @@ const TURNS: f64 = 0.3;
 /// configuration, as a part of it.
 const PER_STEP: f64 = 0.04;
 
-/// The probability that a law does not reach half of the cores of the nearest measured configuration.
+/// The probability that a law does not reach half of the cores of the nearest measured configuration. Tuned.
 const FAILS: f64 = 0.35;
 /// The least mean gain of one context more or fewer on the best cores, as a part of the best cost: no law
 /// knows the contexts of a core well.

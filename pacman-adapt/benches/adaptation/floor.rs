@@ -4,9 +4,6 @@ use pacman_adapt::phases::SimPhase;
 use pacman_adapt::predict::Configuration;
 use pacman_adapt::{RegretBudget, Rules};
 
-/// Executions at the default before anything else may run: the first one, and one with counts.
-const AT_DEFAULT: usize = 2;
-
 /// Two rules that know the mean cost of every configuration.
 #[derive(Debug)]
 pub(super) struct Floor {
@@ -17,6 +14,8 @@ pub(super) struct Floor {
     is_measured: Vec<bool>,
     account: RegretBudget,
     max_smt_gain: f64,
+    /// The executions at the default before anything else may run: two that agree, or one with counts.
+    at_default: usize,
     executions: usize,
     /// The total costs without the budget, and within it.
     pub(super) totals: [f64; 2],
@@ -34,13 +33,24 @@ impl Floor {
         let is_measured = vec![false; all.len()];
         let account = RegretBudget::new(rules.bound);
         let max_smt_gain = rules.max_smt_gain;
-        let (executions, totals) = (0, [0.0; 2]);
-        Floor { default, best, all, costs, is_measured, account, max_smt_gain, executions, totals }
+        let at_default = if rules.predictor.is_some() { 1 } else { 2 };
+        Floor {
+            default,
+            best,
+            all,
+            costs,
+            is_measured,
+            account,
+            max_smt_gain,
+            at_default,
+            executions: 0,
+            totals: [0.0; 2],
+        }
     }
 
     /// Adds one execution, which costs `seconds` on a configuration.
     pub(super) fn step(&mut self, seconds: impl Fn(Configuration) -> f64) {
-        let free = if self.executions < AT_DEFAULT { self.default } else { self.best };
+        let free = if self.executions < self.at_default { self.default } else { self.best };
         self.totals[0] += seconds(free);
         let bounded = self.within_budget();
         let (cost, at_default) = (self.costs[bounded], self.cost(self.default));
@@ -63,7 +73,7 @@ impl Floor {
     fn within_budget(&self) -> usize {
         let default = self.cost(self.default);
         let credit = self.account.credit(default);
-        let can_run = |&at: &usize| match self.executions < AT_DEFAULT {
+        let can_run = |&at: &usize| match self.executions < self.at_default {
             true => self.all[at] == self.default,
             false => self.all[at] == self.default || self.ceiling(at) - default <= credit,
         };

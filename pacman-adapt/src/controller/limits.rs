@@ -1,4 +1,5 @@
-//! The constants of the rule.
+//! The constants of the rule. A part is of the cost, and has no unit; counts are of executions.
+//! `docs/research/adaptation.md` says which were tuned, and how much results depend on them.
 
 /// The least part of the level by which a phase has changed: smaller changes are followed by the mean.
 pub(super) const LEAST_CHANGE: f64 = 0.10;
@@ -10,7 +11,7 @@ pub(super) const CLEAR: f64 = 4.0;
 pub(super) const LEAST_GAIN: f64 = 0.01;
 /// The same where only bursts at the default speak for another configuration.
 pub(super) const LEAST_GAIN_OF_BURSTS: f64 = 0.2;
-/// The mean excess of bursts, as a part of the default's level, above which they count.
+/// The mean excess of bursts, as a part of the default's level, above which they count for decisions.
 pub(super) const MANY_BURSTS: f64 = 0.25;
 /// The executions that a gain is expected to last, at least and at most. As many as have run so far is the
 /// usual guess; a program that has just begun runs some more, and phases change.
@@ -22,7 +23,8 @@ pub(super) const LOOKS: f64 = 0.005;
 /// The same for looks at others while the default is held, over the executions there so far: the more there
 /// were, the less likely it is that all of them were disturbed.
 pub(super) const OTHER_LOOKS: f64 = 0.0025;
-/// What noise adds to that, times its square: it may have hidden a gain.
+/// The same for each unit of the noise's variance (as a part of the squared cost): noise may have hidden a
+/// gain. Tuned.
 pub(super) const HIDDEN: f64 = 0.3;
 /// The least executions between two looks without new evidence.
 pub(super) const LEAST_LOOK: u64 = 16;
@@ -39,13 +41,13 @@ pub(super) const NONSENSE: u32 = 3;
 pub(super) const LONG: u32 = 8;
 /// The most that an execution may cost over a bound or a recalled cost, with what noise adds.
 pub(super) const DISPROVES: f64 = 1.2;
-/// The standard deviation of a recalled ratio.
+/// The standard deviation of a recalled ratio, as a part of it.
 pub(super) const RECALLED: f64 = 0.04;
 /// The most executions between two evaluations of the rule.
 pub(super) const LONGEST: u64 = 64;
 /// The standard deviations from a prediction to the end of its interval of 90 %.
 pub(super) const HALF_WIDTH: f64 = 1.65;
-/// The part of their error that the predictions of a phase share.
+/// The part of their error that the predictions of a phase share. Tuned.
 pub(super) const SHARED: f64 = 0.7;
 /// The executions without a burst that are assumed before the first.
 pub(super) const FREE: f64 = 16.0;

@@ -82,10 +82,10 @@ impl Controller {
                 returns = if at == default { self.returns() } else { 0.0 };
                 Outlook { cost: posterior.mean(), gain: 0.5 * (gains[0] + gains[1]), chance: 0.5 }
             } else {
-                let level = least - self.clear_burst(at);
+                let level = || least - self.clear_burst(at);
                 let normal = |cost: f64, deviation: f64| Outlook {
                     cost,
-                    gain: gain(cost - level, deviation),
+                    gain: gain(cost - level(), deviation),
                     chance: 0.5,
                 };
                 match (recalled, known.expected(at), &wished) {
@@ -103,7 +103,7 @@ impl Controller {
                     (_, _, None) => law(at),
                     (_, _, Some(wished)) if wished.contains(&at) => {
                         let law = law(at);
-                        Outlook { gain: law.gain.max(0.1 * level), ..law }
+                        Outlook { gain: law.gain.max(0.1 * level()), ..law }
                     }
                     (_, _, Some(_)) => continue,
                 }
