@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::actuator::Actuator;
-use super::candidates::{self, Candidates};
+use super::candidates::Candidates;
 use super::controller::{Controller, Rules, State};
 use super::energy::{EnergyReading, Rapl};
 use super::fit;
 use super::objective::{Execution, Objective};
+use super::places::places;
 use super::regret_budget::RegretLimits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::predict::{Configuration, Predictor};
@@ -31,7 +32,8 @@ pub struct Adapter {
 struct Shared {
     machine: Mutex<Machine>,
     limit: Option<usize>,
-    order: Placement,
+    /// The caller's order of cores, which says on which nodes they are.
+    order: Option<Placement>,
     objective: Objective,
     rapl: Option<Rapl>,
     rules: Rules,
@@ -47,7 +49,7 @@ struct Machine {
 
 impl Machine {
     fn places(&self, on: Configuration) -> Result<Vec<Place>> {
-        candidates::places(&self.topology, on, &self.order)
+        places(&self.topology, on, &self.order)
     }
 }
 
@@ -91,7 +93,7 @@ impl Choice {
 pub struct Builder {
     topology: Topology,
     limit: Option<usize>,
-    order: Placement,
+    order: Option<Placement>,
     objective: Objective,
     rapl: Option<Rapl>,
     switch: Duration,
@@ -100,13 +102,13 @@ pub struct Builder {
 }
 
 impl Adapter {
-    /// An adapter for the contexts of `topology` that the process may use: for time, and cores
-    /// in the order of [`Placement::Compact`].
+    /// An adapter for the contexts of `topology` that the process may use: for time, and cores on as many
+    /// NUMA nodes as is best.
     pub fn builder(topology: Topology) -> Builder {
         Builder {
             topology,
             limit: None,
-            order: Placement::Compact,
+            order: None,
             objective: Objective::Time,
             rapl: None,
             switch: Duration::ZERO,
@@ -188,7 +190,7 @@ impl Adapter {
     pub fn machine_changed(&self, topology: Topology) -> Result<Vec<Configuration>> {
         let phases = self.phases.lock();
         let mut machine = self.shared.machine.lock();
-        let order = usable(&self.shared.order, &topology);
+        let order = usable(self.shared.order.as_ref(), &topology);
         let candidates = self.shared.candidates_of(&topology)?;
         let now = placed(&topology, &order, candidates)?;
         (machine.topology, machine.order) = (topology, order);
@@ -206,7 +208,7 @@ impl Adapter {
 
 impl Shared {
     fn candidates_of(&self, topology: &Topology) -> Result<Candidates> {
-        let all = Candidates::of(topology, self.limit)?;
+        let all = candidates(topology, self.limit, self.order.as_ref())?;
         match &self.rules.predictor {
             None => Ok(all),
             Some(predictor) => fit::among(predictor.as_ref(), topology, &all),
@@ -214,10 +216,20 @@ impl Shared {
     }
 }
 
+/// The candidates, without a choice of nodes if the caller has an order of cores.
+fn candidates(
+    topology: &Topology,
+    limit: Option<usize>,
+    order: Option<&Placement>,
+) -> Result<Candidates> {
+    let all = Candidates::of(topology, limit)?;
+    if order.is_some() { all.on_any_nodes() } else { Ok(all) }
+}
+
 /// The candidates of `all` that `order` has places for. If the default is not among them, the
 /// widest replaces it.
 fn placed(topology: &Topology, order: &Placement, all: Candidates) -> Result<Candidates> {
-    let places = |on| candidates::places(topology, on, order);
+    let places = |on| places(topology, on, order);
     let placed: Vec<Configuration> =
         all.all().iter().copied().filter(|&on| places(on).is_ok()).collect();
     match placed.iter().max() {
@@ -310,11 +322,12 @@ impl Builder {
         self
     }
 
-    /// The order in which cores are used: `Compact` fills package by package, `Scatter` spreads. A
+    /// The order in which cores are used: `Compact` fills package by package, `Scatter` spreads. Then the
+    /// adapter does not choose NUMA nodes. Without an order it does, and fills cores package by package. A
     /// list must have a CPU of every core that may be used, unless the [limit](Self::max_threads)
     /// leaves cores out.
     pub fn placement(mut self, order: Placement) -> Builder {
-        self.order = order;
+        self.order = Some(order);
         self
     }
 
@@ -401,22 +414,23 @@ impl Builder {
             let why = format!("the most loss must be from 0 to 1, got {}", rules.bound.steady);
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
-        let mut candidates = Candidates::of(&topology, limit)?;
+        let mut candidates = candidates(&topology, limit, order.as_ref())?;
         if let Some(predictor) = &rules.predictor {
             candidates = fit::fitting(predictor.as_ref(), &topology, &candidates, &objective)?;
         }
         if objective.needs_energy() && rapl.is_none() {
             rapl = Some(Rapl::detect()?);
         }
+        let sequence = order.clone().unwrap_or(Placement::Compact);
         // A refusal at an execution's begin would be too late.
         for &on in candidates.all() {
-            candidates::places(&topology, on, &order)?;
+            places(&topology, on, &sequence)?;
         }
         rules.cost_exponent = objective.cost_exponent();
         let decision = decision_cost(&candidates);
         let measured = (decision + self.switch) * PAYS;
         rules.break_even = self.break_even.unwrap_or(measured).as_secs_f64();
-        let machine = Mutex::new(Machine { topology, candidates, order: order.clone() });
+        let machine = Mutex::new(Machine { topology, candidates, order: sequence });
         let shared = Shared { machine, limit, order, objective, rapl, rules };
         Ok(Adapter { shared: Arc::new(shared), phases: Arc::default() })
     }
@@ -439,10 +453,13 @@ fn decision_cost(candidates: &Candidates) -> Duration {
 }
 
 /// `order` without the contexts that are gone or forbidden: a list may name some.
-fn usable(order: &Placement, topology: &Topology) -> Placement {
+fn usable(order: Option<&Placement>, topology: &Topology) -> Placement {
     let usable = |cpu: &u32| topology.context(*cpu).is_some_and(|context| context.allowed);
     match order {
-        Placement::List(cpus) => Placement::List(cpus.iter().copied().filter(usable).collect()),
-        other => other.clone(),
+        Some(Placement::List(cpus)) => {
+            Placement::List(cpus.iter().copied().filter(usable).collect())
+        }
+        Some(other) => other.clone(),
+        None => Placement::Compact,
     }
 }

@@ -1,15 +1,19 @@
-//! The configurations of a machine, and the places of their threads.
+//! The configurations of a machine, and the one that runs without adaptation.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::places::Nodes;
 use crate::predict::Configuration;
 use pacman_topology::Topology;
-use pacman_topology::{Place, Placement};
 
 /// The configurations of a machine, and the one that runs without adaptation.
 ///
 /// Cores times contexts of each: every number of contexts, and the core counts that divide the
 /// machine evenly with the three-quarter steps between them (all counts up to eight cores; and
 /// one eighth less than all, because a first step must be cheap).
+///
+/// On a machine with several NUMA nodes (or packages), a number of cores that can be divided evenly among
+/// them is a candidate on as few nodes as hold it, and on as many as share it. Few nodes keep threads close
+/// to each other; many have more memory bandwidth.
 ///
 /// ```
 /// use pacman_adapt::Candidates;
@@ -19,6 +23,11 @@ use pacman_topology::{Place, Placement};
 /// let names: Vec<String> = candidates.all().iter().map(ToString::to_string).collect();
 /// assert_eq!(names, ["1x1", "2x1", "1x2", "3x1", "4x1", "2x2", "3x2", "4x2"]);
 /// assert_eq!(candidates.default().to_string(), "4x2");
+///
+/// let machine = Topology::synthetic("2 packages, 2 cores")?;
+/// let candidates = Candidates::of(&machine, None)?;
+/// let names: Vec<String> = candidates.all().iter().map(ToString::to_string).collect();
+/// assert_eq!(names, ["1x1", "2x1/1", "2x1/2", "3x1", "4x1"]);
 /// # Ok::<(), pacman_adapt::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,16 +59,19 @@ impl Candidates {
         }
         let mut all = Vec::new();
         for per_core in 1..=topology.contexts_per_core() as u32 {
-            for cores in steps(cores_with(topology, per_core)) {
-                all.push(Configuration::on_cores(cores, per_core)?);
+            let nodes = Nodes::of(topology, per_core);
+            for cores in steps(nodes.cores()) {
+                let on = Configuration::on_cores(cores, per_core)?;
+                all.extend(on_nodes(on, &nodes, most)?);
             }
         }
         all.retain(|on| on.threads() <= most);
-        if !all.iter().any(|on| on.threads() == most) {
+        if !all.iter().any(|on| on.threads() == most && on.nodes().is_none()) {
             all.push(Configuration::new(most)?);
         }
         all.sort_unstable();
-        let widest = |on: &&Configuration| on.threads() == most;
+        // The system places the default's threads, on any nodes.
+        let widest = |on: &&Configuration| on.threads() == most && on.nodes().is_none();
         // Among configurations with the same number of threads, take the one that fills its cores,
         // like a program with a thread per context.
         let default = all.iter().filter(widest).max_by_key(|on| on.per_core()).copied();
@@ -129,6 +141,18 @@ impl Candidates {
         Ok(Candidates { contexts: self.contexts, ..Candidates::new(all?, default)? })
     }
 
+    /// The same cores and contexts without duplicates, and without nodes.
+    ///
+    /// Use it if the caller has an order of cores, which then says on which nodes they are.
+    ///
+    /// # Errors
+    /// None: these candidates were checked when they were made.
+    pub fn on_any_nodes(self) -> Result<Candidates> {
+        let all = self.all.iter().map(|on| on.wherever()).collect();
+        let default = self.default().wherever();
+        Ok(Candidates { contexts: self.contexts, ..Candidates::new(all, default)? })
+    }
+
     /// Candidates from a list. It assumes that each thread of the default has its own context.
     ///
     /// # Errors
@@ -174,51 +198,25 @@ impl Candidates {
     }
 }
 
-/// The places of the threads of `on`: one after the other on each core, with the cores in `order`'s
-/// order.
-///
-/// A configuration without a number of contexts takes the first places of `order`.
-///
-/// # Errors
-/// As [`Placement::places`]: the machine lacks the places, or the process may not use them.
-pub fn places(topology: &Topology, on: Configuration, order: &Placement) -> Result<Vec<Place>> {
-    let (Some(cores), Some(per_core)) = (on.cores(), on.per_core()) else {
-        return Ok(order.places(topology, on.threads() as usize)?);
-    };
-    let sequence = order.places(topology, order.capacity(topology)?)?;
-    let mut chosen: Vec<u32> = Vec::new();
-    let mut all = Vec::with_capacity(on.threads() as usize);
-    for place in &sequence {
-        if chosen.len() == cores as usize || chosen.contains(&place.core()) {
-            continue;
-        }
-        let mates = topology.cores()[place.core() as usize].cpus.iter();
-        let usable: Vec<Place> = mates.filter_map(|&cpu| topology.place(cpu).ok()).collect();
-        if usable.len() >= per_core as usize {
-            chosen.push(place.core());
-            all.extend_from_slice(&usable[..per_core as usize]);
-        }
-    }
-    if chosen.len() < cores as usize {
-        let why = format!(
-            "cannot place {on} {order}: {} cores there have {per_core} or more contexts that the process may use; \
-             choose another placement or fewer threads",
-            chosen.len()
-        );
-        return Err(Error::new(ErrorKind::NoSuchPlace, why));
-    }
-    Ok(all)
-}
-
 fn allowed(topology: &Topology) -> usize {
     topology.contexts().iter().filter(|context| context.allowed).count()
 }
 
-/// The number of cores with at least `contexts` allowed contexts.
-fn cores_with(topology: &Topology, contexts: u32) -> u32 {
-    let usable = |cpu: &&u32| topology.context(**cpu).is_some_and(|context| context.allowed);
-    let enough = |cpus: &[u32]| cpus.iter().filter(usable).count() >= contexts as usize;
-    topology.cores().iter().filter(|core| enough(&core.cpus)).count() as u32
+/// The candidates with the cores of `on`. With `most` threads, and on one core, it has no choice of nodes.
+fn on_nodes(on: Configuration, nodes: &Nodes, most: u32) -> Result<Vec<Configuration>> {
+    let cores = on.cores().unwrap_or(1);
+    let (least, widest) = match nodes.divisions(cores) {
+        Some(divisions) if nodes.count() > 1 && cores > 1 => divisions,
+        _ => return Ok(vec![on]),
+    };
+    // All cores are on all nodes.
+    if cores == nodes.cores() {
+        return Ok(vec![on]);
+    }
+    let mut all = vec![on.on_nodes(least)?, on.on_nodes(widest)?];
+    // The system places the default's threads, on any nodes.
+    all.extend((on.threads() == most).then_some(on));
+    Ok(all)
 }
 
 /// The core counts that become candidates, up to `cores`.
@@ -255,20 +253,5 @@ mod tests {
         assert!(limited.all().iter().all(|on| on.threads() <= 5));
         assert_eq!(Candidates::of(&plain, Some(4)).unwrap().default().to_string(), "2x2");
         assert_eq!(Candidates::of(&plain, Some(0)).unwrap_err().kind(), ErrorKind::InvalidInput);
-    }
-
-    #[test]
-    fn places_fill_cores_in_the_order_of_the_placement() {
-        let machine = Topology::synthetic("2 packages, 2 cores, 2 threads").unwrap();
-        let cpus = |on: &str, order| -> Vec<u32> {
-            let places = places(&machine, on.parse().unwrap(), &order).unwrap();
-            places.iter().map(Place::cpu).collect()
-        };
-        assert_eq!(cpus("2x2", Placement::Compact), [0, 1, 2, 3]);
-        assert_eq!(cpus("2x2", Placement::Scatter), [0, 1, 4, 5]);
-        assert_eq!(cpus("4x1", Placement::Compact), [0, 2, 4, 6]);
-        assert_eq!(cpus("3", Placement::Compact), [0, 1, 2]);
-        let five = places(&machine, "5x1".parse().unwrap(), &Placement::Compact).unwrap_err();
-        assert_eq!(five.kind(), ErrorKind::NoSuchPlace);
     }
 }

@@ -1,7 +1,8 @@
 //! Checks that a predictor fits a machine, a limit of threads and an objective.
 
-use super::candidates::{self, Candidates};
+use super::candidates::Candidates;
 use super::objective::Objective;
+use super::places::places;
 use crate::error::{Error, ErrorKind, Result};
 use crate::predict::{Configuration, Predictor, without_counts};
 use pacman_topology::Placement;
@@ -15,7 +16,7 @@ pub(super) fn fitting(
     objective: &Objective,
 ) -> Result<Candidates> {
     for &on in predictor.configurations() {
-        candidates::places(topology, on, &Placement::Compact).map_err(|error| {
+        places(topology, on, &Placement::Compact).map_err(|error| {
             let why = format!("the predictor knows {on}, which this machine does not have: ");
             Error::new(ErrorKind::NoSuchPlace, why + &error.to_string())
         })?;
@@ -45,11 +46,13 @@ pub(super) fn among(
 ) -> Result<Candidates> {
     let fits = |on: &&Configuration| {
         on.threads() <= all.default().threads()
-            && candidates::places(topology, **on, &Placement::Compact).is_ok()
+            && places(topology, **on, &Placement::Compact).is_ok()
     };
     let mut known: Vec<Configuration> =
         predictor.configurations().iter().filter(fits).copied().collect();
-    let widest = known.iter().copied().filter(|on| on.threads() == all.default().threads()).max();
+    let of_default = |on: &Configuration| on.threads() == all.default().threads();
+    let widest = known.iter().copied().find(|&on| on == all.default());
+    let widest = widest.or(known.iter().copied().filter(of_default).max());
     known.extend(widest.is_none().then_some(all.default()));
     Candidates::new(known, widest.unwrap_or(all.default()))
 }

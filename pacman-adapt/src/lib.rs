@@ -41,17 +41,19 @@ mod known;
 mod laws;
 mod objective;
 pub mod phases;
+mod places;
 pub mod predict;
 mod regret_budget;
 
 pub use actuator::{Actuator, ScopedThreads};
 pub use adapter::{Adapter, Builder, Choice, Phase};
-pub use candidates::{Candidates, places};
+pub use candidates::Candidates;
 pub use controller::{Controller, Rules, State};
 pub use energy::{EnergyCounters, EnergyReading, Rapl};
 pub use error::{Error, ErrorKind, Result};
 pub use evidence::Evidence;
 pub use objective::{Custom, Execution, Objective};
+pub use places::places;
 #[doc(hidden)]
 pub use regret_budget::{RegretBudget, RegretLimits};
 

@@ -3,7 +3,9 @@
 //! `cargo bench -p pacman-adapt --features training --bench adaptation` prints what a decision costs
 //! here, and the regret on simulated phases; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
 //! assumption of what a further context of a core is worth at most, and `-- counters` predicts
-//! from event counts. The last columns are the regret of rules that know every cost. `-- bursts` lets another process take a processor for a tenth of the time.
+//! from event counts. `-- nodes=2` divides the cores of each machine among NUMA nodes. `-- bursts` lets another
+//! process take a processor for a tenth of the time. The last columns are the regret of rules that know every
+//! cost.
 //! `docs/research/adaptation.md` has the protocol.
 
 mod bursts;
@@ -41,6 +43,9 @@ fn main() -> Result<()> {
         false => Ok(rules.clone()),
     };
     let disturbed = std::env::args().any(|argument| argument == "bursts");
+    let nodes = std::env::args().find_map(|argument| argument.strip_prefix("nodes=")?.parse().ok());
+    let machines = MACHINES
+        .map(|(cores, contexts)| SmtMachine::new(cores, contexts).with_nodes(nodes.unwrap_or(1)));
     println!("one more context is taken to be worth {} of a core's first", rules.max_smt_gain);
     decision()?;
     bare()?;
@@ -49,15 +54,14 @@ fn main() -> Result<()> {
         println!(
             "machine  seed  regret   worst  default  candidates  ended  samples  above bound: all, where B holds, most, lost; floor, within budget"
         );
-        for (cores, contexts) in MACHINES {
-            let machine = SmtMachine::new(cores, contexts);
+        for machine in machines {
             let rules = rules_on(machine, spread)?;
             for &seed in &seeds {
                 row(machine, &rules, seed, (spread, disturbed))?;
             }
         }
     }
-    by_kind(&rules_on, &seeds, disturbed)
+    by_kind(&machines, &rules_on, &seeds, disturbed)
 }
 
 /// begin and end of a phase that is held.
@@ -221,6 +225,7 @@ fn b_holds(machine: SmtMachine, rules: &Rules, law: &SimPhase) -> bool {
         let (Some(cores), Some(contexts)) = (on.cores(), on.per_core()) else { return true };
         (1..contexts).all(|fewer| {
             let small = Configuration::on_cores(cores, fewer).expect("fits");
+            let small = on.nodes().map_or(small, |nodes| small.on_nodes(nodes).expect("as before"));
             law.seconds(small)
                 <= law.seconds(on) * capacity(contexts) / capacity(fewer) * (1.0 + 1e-9)
         })
@@ -264,6 +269,7 @@ fn row(machine: SmtMachine, rules: &Rules, seed: u64, noise: (f64, bool)) -> Res
 
 /// Where the regret is, by what limits a phase.
 fn by_kind(
+    machines: &[SmtMachine],
     rules_on: &dyn Fn(SmtMachine, f64) -> Result<Rules>,
     seeds: &[u64],
     disturbed: bool,
@@ -272,10 +278,9 @@ fn by_kind(
     print!("machine");
     Kind::ALL.iter().for_each(|kind| print!(" {:>17}", format!("{kind:?}")));
     println!();
-    for (cores, contexts) in MACHINES {
-        let machine = SmtMachine::new(cores, contexts);
+    for &machine in machines {
         let rules = rules_on(machine, 0.01)?;
-        print!("{cores:>4}x{contexts:<2}");
+        print!("{:>4}x{:<2}", machine.cores, machine.contexts);
         for kind in Kind::ALL {
             let mut outcomes = Vec::new();
             for &seed in seeds {

@@ -28,6 +28,7 @@ impl SimPhase {
         let cycles = self.single * CLOCK;
         let parallel = cycles * (1.0 - self.serial);
         let (work, waiting, _) = self.parts(on);
+        let shared = cycles * threads * self.remote_on(on);
         // As on one thread, without the misses that one thread has by itself.
         let issued = parallel / self.misses(1.0);
         let crowd = (contexts * self.issue).max(1.0);
@@ -38,10 +39,10 @@ impl SimPhase {
             ("stalls_sibling", issued * (crowd - 1.0)),
             ("stalls_cache", issued * crowd * (self.misses(contexts) - 1.0)),
             ("stalls_memory", threads * work * cycles - in_core),
-            ("stalls_snoop", cycles * threads * self.coherency * (threads - 1.0)),
-            ("cycles_pause", cycles * threads * self.barrier * threads.log2()),
+            ("stalls_snoop", shared * self.coherency * (threads - 1.0)),
+            ("cycles_pause", shared * self.barrier * threads.log2()),
             ("cycles_locked", waiting * cycles),
-            ("bus_busy", parallel / self.bandwidth),
+            ("bus_busy", parallel / self.bandwidth_on(on)),
         ];
         let sample = Sample::new(on, self.seconds(on)).ok()?;
         // A rounding error below 0 is not a count.
@@ -60,7 +61,7 @@ mod tests {
     #[test]
     fn cycles_are_the_sum_of_their_breakdown() {
         let mut random = Random::new(7);
-        let machine = SmtMachine::new(4, 4);
+        let machine = SmtMachine::new(4, 4).with_nodes(2);
         for _ in 0..100 {
             let phase = Kind::Any.draw(&mut random, machine);
             for on in machine.configurations() {

@@ -80,6 +80,8 @@ impl Kind {
             data: random.between(0.0, 0.5),
             miss: random.between(0.0, 0.5),
             bandwidth: cores * random.factor(2.0, 8.0),
+            nodes: machine.nodes,
+            remote: 1.0,
         };
         match kind {
             Kind::Any | Kind::Compute => {}
@@ -97,6 +99,9 @@ impl Kind {
             }
             Kind::Barrier => phase.barrier = random.factor(0.02, 1.0) / threads,
             Kind::Serial => phase.serial = random.between(0.05, 0.6),
+        }
+        if machine.nodes > 1 {
+            phase.remote = random.factor(1.0, 4.0);
         }
         phase
     }

@@ -10,6 +10,7 @@
 //! | issue slots | a core does at most what its width allows, one context u of it | Tullsen et al., ISCA 1995 |
 //! | a core's cache | the cost of work grows with the data beyond the cache's size | Agarwal, TPDS 1992, in outline |
 //! | bandwidth | throughput saturates at a ceiling | Williams et al., roofline, CACM 2009 |
+//! | NUMA nodes | a node has its share of the bandwidth; sharing between nodes costs more | Molka et al., ICPP 2015, in outline |
 //! | barrier | a tree: log2 k steps | Mellor-Crummey and Scott, TOCS 1991 |
 //!
 //! The ranges of the parameters are not measured. They are wide enough that the best configuration
@@ -53,6 +54,16 @@ mod tests {
         // Two contexts with half a cache too much between them.
         let thrash = SimPhase { data: 0.75, miss: 2.0, ..parallel };
         assert!((seconds(thrash, "1x2") - 1.0).abs() < 1e-12);
+        // One of two nodes has half of the bandwidth, and no thread at a distance.
+        let nodes = SimPhase { nodes: 2, ..bound };
+        assert_eq!(
+            seconds(nodes, "64x1/1"),
+            seconds(SimPhase { bandwidth: 2.0, ..parallel }, "64")
+        );
+        assert_eq!(seconds(nodes, "64x1/2"), seconds(bound, "64"));
+        let far = SimPhase { nodes: 2, remote: 3.0, ..barrier };
+        assert!((seconds(far, "8x1/2") - (0.125 + 0.09)).abs() < 1e-12);
+        assert_eq!(seconds(far, "8x1/1"), seconds(barrier, "8"));
     }
 
     #[test]

@@ -10,25 +10,45 @@ pub struct SmtMachine {
     pub cores: u32,
     /// Contexts of each.
     pub contexts: u32,
+    /// NUMA nodes, with as many cores on each.
+    pub nodes: u32,
 }
 
 impl SmtMachine {
     /// A machine with `cores` cores of `contexts` contexts each.
     pub fn new(cores: u32, contexts: u32) -> SmtMachine {
-        SmtMachine { cores, contexts }
+        SmtMachine { cores, contexts, nodes: 1 }
+    }
+
+    /// The same machine with its cores on `nodes` NUMA nodes, which must divide their number.
+    pub fn with_nodes(self, nodes: u32) -> SmtMachine {
+        SmtMachine { nodes, ..self }
     }
 
     /// A line for [`Topology::synthetic`](pacman_topology::Topology::synthetic).
     pub fn as_text(&self) -> String {
-        format!("{} cores, {} threads", self.cores, self.contexts)
+        let cores = self.cores / self.nodes;
+        match self.nodes {
+            1 => format!("{cores} cores, {} threads", self.contexts),
+            nodes => format!("{nodes} nodes, {cores} cores, {} threads", self.contexts),
+        }
     }
 
-    /// Every core count with every number of contexts.
+    /// Every core count with every number of contexts, on every number of nodes that can share them evenly.
     pub fn configurations(&self) -> impl Iterator<Item = Configuration> + use<> {
-        let SmtMachine { cores, contexts } = *self;
+        let SmtMachine { cores, contexts, nodes } = *self;
         let rows =
             (1..=contexts).flat_map(move |per_core| (1..=cores).map(move |on| (on, per_core)));
-        rows.filter_map(|(on, per_core)| Configuration::on_cores(on, per_core).ok())
+        let all = rows.filter_map(|(on, per_core)| Configuration::on_cores(on, per_core).ok());
+        all.flat_map(move |on| {
+            let of = on.cores().unwrap_or(1);
+            let holds = move |among: &u32| of % among == 0 && of / among <= cores / nodes;
+            let has_choice = nodes > 1 && 1 < of && of < cores;
+            let among = (1..=nodes).filter(move |among| has_choice && holds(among));
+            let placed = among.filter_map(move |among| on.on_nodes(among).ok());
+            let is_placed = has_choice && (1..=nodes).any(|among| holds(&among));
+            placed.chain((!is_placed).then_some(on))
+        })
     }
 }
 
@@ -62,6 +82,10 @@ pub struct SimPhase {
     pub miss: f64,
     /// The throughput that the memory supports, in multiples of one thread's.
     pub bandwidth: f64,
+    /// NUMA nodes that have this bandwidth together.
+    pub nodes: u32,
+    /// The factor on contention, coherency and barriers once threads are on several nodes.
+    pub remote: f64,
 }
 
 impl SimPhase {
@@ -77,6 +101,8 @@ impl SimPhase {
             data: 0.0,
             miss: 0.0,
             bandwidth: f64::INFINITY,
+            nodes: 1,
+            remote: 1.0,
         }
     }
 
@@ -99,11 +125,29 @@ impl SimPhase {
         let threads = f64::from(on.threads());
         let compute = threads / contexts * self.core(contexts) / self.core(1.0);
         // Smooth where both limits are near: queueing begins before the ceiling is reached.
-        let work = (compute.powi(-4) + self.bandwidth.powi(-4)).powf(0.25);
+        let work = (compute.powi(-4) + self.bandwidth_on(on).powi(-4)).powf(0.25);
         let parallel = 1.0 - self.serial;
         let waiting = parallel * self.contention * (1.0 - 1.0 / threads);
         let sharing = self.coherency * (threads - 1.0) + self.barrier * threads.log2();
-        (parallel * work, waiting, sharing)
+        let remote = self.remote_on(on);
+        (parallel * work, waiting * remote, sharing * remote)
+    }
+
+    /// The NUMA nodes with threads of `on`.
+    fn nodes_on(&self, on: Configuration) -> u32 {
+        let cores = on.cores().unwrap_or(on.threads());
+        on.nodes().unwrap_or(self.nodes).min(cores)
+    }
+
+    /// The bandwidth of the nodes with threads. The threads of a node reach all memory, and not more of it
+    /// at a time than one node has.
+    pub(super) fn bandwidth_on(&self, on: Configuration) -> f64 {
+        self.bandwidth * f64::from(self.nodes_on(on)) / f64::from(self.nodes)
+    }
+
+    /// The factor on the costs of sharing.
+    pub(super) fn remote_on(&self, on: Configuration) -> f64 {
+        if self.nodes_on(on) > 1 { self.remote } else { 1.0 }
     }
 
     /// The throughput of a core with `contexts` active contexts, in arbitrary units.

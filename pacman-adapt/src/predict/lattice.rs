@@ -34,14 +34,14 @@ impl Lattice {
 
     /// The configurations `stride` places below and above in the same row, the lower first.
     pub(super) fn along(&self, from: Configuration, stride: usize) -> Vec<Configuration> {
-        let row = self.row(from.per_core());
+        let row = self.row(from.per_core(), from.nodes());
         let Some(place) = row.iter().position(|&other| other == from) else { return Vec::new() };
         let below = place.checked_sub(stride).map(|place| row[place]);
         below.into_iter().chain(row.get(place + stride).copied()).collect()
     }
 
     /// In the rows with one thread per core less or more, the configurations with the nearest
-    /// number of cores.
+    /// number of cores; and the same cores on other nodes.
     pub(super) fn across(&self, from: Configuration) -> Vec<Configuration> {
         let (Some(per_core), Some(cores)) = (from.per_core(), from.cores()) else {
             return Vec::new();
@@ -49,21 +49,30 @@ impl Lattice {
         let nearest = |row: Vec<Configuration>| {
             row.into_iter().min_by_key(|other| other.cores().map(|have| have.abs_diff(cores)))
         };
+        let elsewhere = self.configurations.iter().copied();
+        let elsewhere =
+            elsewhere.filter(|other| *other != from && other.wherever() == from.wherever());
         [per_core.checked_sub(1), per_core.checked_add(1)]
             .into_iter()
             .flatten()
-            .filter_map(|other| nearest(self.row(Some(other))))
+            .filter_map(|other| nearest(self.row(Some(other), from.nodes())))
+            .chain(elsewhere)
             .collect()
     }
 
     /// The length of the longest row.
     pub(super) fn width(&self) -> usize {
-        let rows = self.configurations.iter().map(|one| self.row(one.per_core()).len());
+        let rows =
+            self.configurations.iter().map(|one| self.row(one.per_core(), one.nodes()).len());
         rows.max().unwrap_or(0)
     }
 
-    fn row(&self, per_core: Option<u32>) -> Vec<Configuration> {
-        let all = self.configurations.iter();
-        all.copied().filter(|other| other.per_core() == per_core).collect()
+    /// The configurations with `per_core` threads on each core, on `nodes` nodes or on any.
+    fn row(&self, per_core: Option<u32>, nodes: Option<u32>) -> Vec<Configuration> {
+        let on_nodes = |other: &Configuration| {
+            other.nodes().is_none() || nodes.is_none() || other.nodes() == nodes
+        };
+        let all = self.configurations.iter().copied();
+        all.filter(|other| other.per_core() == per_core && on_nodes(other)).collect()
     }
 }

@@ -78,26 +78,30 @@ impl Root {
 ///
 /// The mean variance is 1. Half of it is that of a Wiener process, whose increments are independent.
 /// The other half is that of an integrated Wiener process, whose slope changes continuously. Both
-/// start at the reference and run over ln cores and ln contexts per core.
+/// start at the reference and run over ln cores, ln contexts per core, and ln NUMA nodes where the
+/// configurations have them.
 ///
 /// Between two samples, the mean of a Wiener process is a straight line, and that of an integrated
 /// one a cubic spline. See Wahba, "Spline Models for Observational Data", 1990, sections 1.2 and
 /// 1.5.
 pub(in crate::predict) fn unexplained(configurations: &[Configuration]) -> Square {
     let Some(reference) = configurations.last() else { return Square::from_fn(0, |_, _| 0.0) };
+    let all = configurations.iter().filter_map(|on| on.nodes()).max().unwrap_or(1);
     let place = |on: &Configuration| {
         let (cores, contexts) = cores(*on);
-        [f64::from(cores).ln(), f64::from(contexts).ln()]
+        let nodes = on.nodes().unwrap_or(if cores > 1 { all } else { 1 });
+        [cores, contexts, nodes].map(|number| f64::from(number).ln())
     };
+    let from = place(reference);
     let away = |on: &Configuration| {
-        let (from, to) = (place(reference), place(on));
-        [from[0] - to[0], from[1] - to[1]]
+        let to = place(on);
+        [from[0] - to[0], from[1] - to[1], from[2] - to[2]]
     };
-    let places: Vec<[f64; 2]> = configurations.iter().map(away).collect();
+    let places: Vec<[f64; 3]> = configurations.iter().map(away).collect();
     let both = |of: fn(f64, f64) -> f64| {
         let sum = |row: usize, column: usize| {
             let (a, b) = (places[row], places[column]);
-            of(a[0], b[0]) + of(a[1], b[1])
+            (0..3).map(|axis| of(a[axis], b[axis])).sum()
         };
         normal(Square::from_fn(places.len(), sum))
     };
