@@ -53,7 +53,7 @@ pub use energy::{EnergyCounters, EnergyReading, Rapl};
 pub use error::{Error, ErrorKind, Result};
 pub use evidence::Evidence;
 pub use objective::{Custom, Execution, Objective};
-pub use places::places;
+pub use places::{has_places, places};
 #[doc(hidden)]
 pub use regret_budget::{RegretBudget, RegretLimits};
 

@@ -39,6 +39,20 @@ pub fn places(topology: &Topology, on: Configuration, order: &Placement) -> Resu
     Ok(places.flat_map(|(_, places)| &places[..per_core as usize]).copied().collect())
 }
 
+/// Whether threads can be placed in more than one way on the contexts that the process may use: on
+/// siblings or on cores of their own, on few NUMA nodes or on many.
+///
+/// ```
+/// use pacman_adapt::has_places;
+/// use pacman_topology::Topology;
+/// assert!(!has_places(&Topology::synthetic("4 cores")?));
+/// assert!(has_places(&Topology::synthetic("2 packages, 2 cores")?));
+/// # Ok::<(), pacman_adapt::Error>(())
+/// ```
+pub fn has_places(topology: &Topology) -> bool {
+    topology.contexts_per_core() > 1 || Nodes::of(topology, 1).count() > 1
+}
+
 /// The cores with at least `per_core` contexts that the process may use, in the order of `order`, and
 /// these contexts.
 fn usable_cores(

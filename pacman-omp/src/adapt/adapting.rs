@@ -40,7 +40,8 @@ pub(super) struct Adapting {
     pub(super) predictor: Option<Arc<dyn Predictor>>,
     /// What earlier runs measured, if the user has it kept.
     pub(super) memory: Option<Memory>,
-    /// Bind members: SMT siblings would otherwise share a core while another core is empty.
+    /// Bind members: SMT siblings would otherwise share a core while another core is empty, and threads
+    /// would run on any NUMA nodes.
     pub(super) places: bool,
     /// All contexts, if members must be spread: oversubscribed threads would otherwise go on sharing.
     apart: Option<Box<[u32]>>,
@@ -167,8 +168,8 @@ fn prepare() -> Option<Adapting> {
     };
     let bound = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
     let free = !bound.iter().any(|name| std::env::var_os(name).is_some());
-    let siblings = topology.contexts_per_core() > 1;
-    let apart = (free && !siblings).then(|| topology.allowed().iter().collect());
+    let chooses_places = pacman_adapt::has_places(&topology);
+    let apart = (free && !chooses_places).then(|| topology.allowed().iter().collect());
     let model = process::options().model.as_deref();
     let predictor = model.and_then(|path| model::load(path, &topology, &objective));
     let memory = Memory::read(&topology);
@@ -190,7 +191,7 @@ fn prepare() -> Option<Adapting> {
         rapl,
         predictor,
         memory,
-        places: free && siblings,
+        places: free && chooses_places,
         apart,
     })
 }

@@ -200,7 +200,7 @@ fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) 
     }
     let Some(phase) = phase.as_mut() else { return as_it_is() };
     let on = phase.controller.next();
-    let places = (places && on.threads() < limited)
+    let places = (places && on != phase.controller.candidates().default())
         .then(|| pacman_adapt::places(&adapting.topology, on, &Placement::Compact).ok())
         .flatten();
     if places.is_some() {

@@ -42,7 +42,7 @@ impl Phase {
     ) -> Option<Phase> {
         let mut candidates =
             Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
-        if adapting.topology.contexts_per_core() > 1 && !places {
+        if pacman_adapt::has_places(&adapting.topology) && !places {
             candidates = candidates.by_threads().ok()?;
         }
         let mut rules = Rules::default();
@@ -98,7 +98,8 @@ impl Phase {
     pub(super) fn hold(&mut self, adapting: &Adapting, region: &Region, worker: &Worker) {
         let on = self.controller.next();
         let usual = self.controller.drift_limit().filter(|_| {
-            adapting.objective.is_time() && (!self.places || on.threads() == self.default)
+            let is_bound = self.places && on != self.controller.candidates().default();
+            adapting.objective.is_time() && !is_bound
         });
         let held = usual.map(|_| on);
         if held != self.held {

@@ -26,18 +26,22 @@ pub(super) fn load(
 }
 
 /// The configurations of `predictor` that a team may have. A configuration that is only a number of
-/// threads, as `run --record` writes it, fits any team of that size.
+/// threads, as `run --record` writes it, fits any team of that size. One without nodes fits any nodes.
 ///
 /// # Errors
 /// The reason why the predictor does not know teams of that default size.
 pub(super) fn among(predictor: &dyn Predictor, all: &Candidates) -> Result<Candidates, String> {
     let default = all.default();
     let fits = |on: &&Configuration| {
-        all.all().contains(on) || (on.cores().is_none() && on.threads() <= default.threads())
+        let on_any_nodes = |other: &Configuration| other.wherever() == **on;
+        let is_there = all.all().contains(on) || all.all().iter().any(on_any_nodes);
+        is_there || (on.cores().is_none() && on.threads() <= default.threads())
     };
     let known: Vec<Configuration> =
         predictor.configurations().iter().filter(fits).copied().collect();
-    let widest = known.iter().copied().filter(|on| on.threads() == default.threads()).max();
+    let of_default = |on: &Configuration| on.threads() == default.threads();
+    let widest = known.iter().copied().find(|&on| on == default);
+    let widest = widest.or(known.iter().copied().filter(of_default).max());
     let Some(widest) = widest else {
         let threads = default.threads();
         return Err(match default.cores() {

@@ -195,7 +195,9 @@ impl BarrierIntervals {
         }
         if self.candidates.as_ref().is_none_or(|(threads, _)| *threads != ran.threads) {
             let team = usize::from(ran.threads);
-            let list = Candidates::for_team(&ran.setup.topology, team, None).ok();
+            // The region's threads stay where they are.
+            let list = Candidates::for_team(&ran.setup.topology, team, None);
+            let list = list.and_then(Candidates::on_any_nodes).ok();
             self.candidates = list.map(|list| (ran.threads, list));
         }
         let Some((_, candidates)) = &self.candidates else { return };
