@@ -1,6 +1,6 @@
 //! Chooses samples by a predictor's advice.
 
-use super::known::{Expected, Known, contains};
+use super::known::{Expected, Known};
 use crate::predict::{Predictor, Sample, Step};
 
 /// A predictor's advice from the samples so far.
@@ -63,7 +63,8 @@ impl Known<'_> {
         if !events.is_empty() || self.is_seen(at) {
             return Vec::new();
         }
-        let on_the_way = |&other: &usize| !self.is_seen(other) && contains(self.all[other], wish);
+        let on_the_way =
+            |&other: &usize| !self.is_seen(other) && self.contains(self.all[other], wish);
         match self.risk(at) <= credit {
             true => vec![at],
             false => (0..self.all.len()).filter(on_the_way).collect(),

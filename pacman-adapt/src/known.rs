@@ -75,18 +75,18 @@ impl Known<'_> {
 
     /// The upper bound of an execution's cost at `at`, independent of any predictor.
     ///
-    /// A configuration with fewer cores and contexts loses at most their share of the machine. It
+    /// A configuration with fewer cores, contexts and nodes loses at most their share of the machine. It
     /// takes at most as long as one thread with the work of all threads. Between two measured
     /// numbers of cores it costs at most as much as the more costly one.
     pub(super) fn ceiling(&self, at: usize) -> f64 {
         let measured = || (0..self.all.len()).filter(|&other| self.is_seen(other));
         let shrunk = |from: usize| {
-            let share = self.capacity(self.all[from]) / self.capacity(self.all[at]);
+            let share = self.share(self.all[from], self.all[at]);
             let alone = self.records[from].parallelism() * SLACK;
             self.level(from) * share.min(alone).max(1.0).powi(self.cost_exponent)
         };
         let from_above = measured()
-            .filter(|&from| contains(self.all[from], self.all[at]))
+            .filter(|&from| self.contains(self.all[from], self.all[at]))
             .map(shrunk)
             .fold(f64::INFINITY, f64::min);
         let row = self.cores_line(at);
@@ -129,28 +129,45 @@ impl Known<'_> {
         let more = |part: fn(Configuration) -> Option<u32>| {
             part(one) == part(default) || part(two) < part(one)
         };
-        contains(one, two) && more(Configuration::cores) && more(Configuration::per_core)
+        self.contains(one, two) && more(Configuration::cores) && more(Configuration::per_core)
     }
 
-    /// The configurations with the same number of contexts on each core, in order of cores. Threads
-    /// without cores count as one core each.
+    /// The configurations with the same number of contexts on each core and of nodes, in order of cores.
+    /// Threads without cores count as one core each.
     pub(super) fn cores_line(&self, at: usize) -> Vec<usize> {
-        let per_core = self.all[at].per_core();
+        let (per_core, nodes) = (self.all[at].per_core(), self.all[at].nodes());
         let row = per_core.or(Some(1));
         let among = |other: &usize| {
-            let other = self.all[*other].per_core();
-            other == per_core || other == row
+            let other = self.all[*other];
+            let is_near = other.nodes().is_none() || nodes.is_none() || other.nodes() == nodes;
+            is_near && (other.per_core() == per_core || other.per_core() == row)
         };
         (0..self.all.len()).filter(among).collect()
     }
-}
 
-/// Whether `small` results from `large` by leaving out cores or contexts.
-pub(super) fn contains(large: Configuration, small: Configuration) -> bool {
-    match ((large.cores(), large.per_core()), (small.cores(), small.per_core())) {
-        ((Some(cores), Some(contexts)), (Some(fewer), Some(less))) => {
-            fewer <= cores && less <= contexts
+    /// Whether `small` results from `large` by leaving out cores, contexts or nodes.
+    pub(super) fn contains(&self, large: Configuration, small: Configuration) -> bool {
+        if self.nodes(small) > self.nodes(large) {
+            return false;
         }
-        _ => small.threads() <= large.threads(),
+        match ((large.cores(), large.per_core()), (small.cores(), small.per_core())) {
+            ((Some(cores), Some(contexts)), (Some(fewer), Some(less))) => {
+                fewer <= cores && less <= contexts
+            }
+            _ => small.threads() <= large.threads(),
+        }
+    }
+
+    /// The factor by which `large` has more of the machine than `small`: contexts, or the memory bandwidth of
+    /// nodes.
+    pub(super) fn share(&self, large: Configuration, small: Configuration) -> f64 {
+        let contexts = self.capacity(large) / self.capacity(small);
+        contexts.max(f64::from(self.nodes(large)) / f64::from(self.nodes(small)))
+    }
+
+    /// The NUMA nodes with threads. Cores without a number of nodes may be on all.
+    pub(super) fn nodes(&self, on: Configuration) -> u32 {
+        let all = || self.all.iter().filter_map(|other| other.nodes()).max().unwrap_or(1);
+        on.nodes().unwrap_or_else(|| all().min(on.cores().unwrap_or(on.threads())))
     }
 }

@@ -29,6 +29,10 @@ const TURNS: f64 = 0.3;
 /// configuration, as a part of it.
 const PER_STEP: f64 = 0.04;
 
+/// The standard deviation of the cost on twice or half the NUMA nodes, as a part of it: no law knows nodes.
+/// Tuned.
+const PER_NODES: f64 = 0.3;
+
 /// The probability that a law does not reach half of the cores of the nearest measured configuration. Tuned.
 const FAILS: f64 = 0.35;
 /// The least mean gain of one context more or fewer on the best cores, as a part of the best cost: no law
@@ -88,7 +92,7 @@ impl<'a> Laws<'a> {
     /// The outlook for `at`, which was not measured, against a best that costs `best`.
     fn outlook(&self, at: usize, best: f64, ceiling: f64) -> Outlook {
         let known = self.known;
-        let distance = |&other: &usize| distance(known.all[at], known.all[other]);
+        let distance = |&other: &usize| distance(known, at, other);
         let near = (0..known.all.len())
             .filter(|&other| known.is_seen(other))
             .min_by(|a, b| distance(a).total_cmp(&distance(b)))
@@ -105,10 +109,12 @@ impl<'a> Laws<'a> {
             outlook.gain += self.weights[number] * (best - cost).max(0.0);
             outlook.chance += if cost < best { self.weights[number] } else { 0.0 };
         }
-        // Where a law does not reach, the cost grows by the share of the cores.
+        // Where a law does not reach, the cost grows by the share of the cores or nodes.
         let cores =
             |on: Configuration| f64::from(on.threads()) / f64::from(on.per_core().unwrap_or(1));
-        let share = (cores(known.all[near]) / cores(known.all[at])).max(1.0);
+        let nodes = |on: Configuration| f64::from(known.nodes(on));
+        let share = |of: &dyn Fn(Configuration) -> f64| of(known.all[near]) / of(known.all[at]);
+        let share = share(&cores).max(share(&nodes)).max(1.0);
         let reaches = (1.0 - FAILS).powf(share.log2());
         outlook.gain *= reaches;
         outlook.chance *= reaches;
@@ -120,13 +126,15 @@ impl<'a> Laws<'a> {
         let steps = (distance(&near) / std::f64::consts::LN_2).min(1.0);
         let measured =
             (0..known.all.len()).filter(|&other| known.ratio(other).is_some()).count().max(2) - 1;
-        let deviation =
-            PER_STEP * steps * (1.0 + 3.0 / (measured * measured) as f64) * outlook.cost;
+        let of_steps = PER_STEP * steps * (1.0 + 3.0 / (measured * measured) as f64);
+        let of_nodes =
+            PER_NODES * (nodes(known.all[near]) / nodes(known.all[at])).log2().abs().min(1.0);
+        let deviation = of_steps.max(of_nodes) * outlook.cost;
         outlook.gain = outlook.gain.max(gain(outlook.cost - best, deviation));
         outlook
     }
 
-    /// Whether `at` has the cores of the best so far, and one context more or fewer on each.
+    /// Whether `at` has the cores of the best so far, with one context more or fewer on each, or on other nodes.
     fn is_beside_best(&self, at: usize) -> bool {
         let known = self.known;
         let best = (0..known.all.len())
@@ -136,7 +144,8 @@ impl<'a> Laws<'a> {
         let contexts = |at: usize| known.all[at].per_core().unwrap_or(1);
         best != known.default
             && known.all[best].cores() == known.all[at].cores()
-            && contexts(best).abs_diff(contexts(at)) == 1
+            && (contexts(best).abs_diff(contexts(at)) == 1
+                || known.all[best].wherever() == known.all[at].wherever())
     }
 
     /// The time at `on` over the default's, by each law.
@@ -182,14 +191,15 @@ fn prior() -> [f64; LAWS] {
     weights
 }
 
-/// A distance of configurations: by which factors cores and contexts differ.
-fn distance(one: Configuration, other: Configuration) -> f64 {
-    let log = |on: Configuration| {
+/// A distance of configurations: by which factors cores, contexts and nodes differ.
+fn distance(known: &Known<'_>, one: usize, other: usize) -> f64 {
+    let log = |at: usize| {
+        let on = known.all[at];
         let contexts = f64::from(on.per_core().unwrap_or(1));
-        ((f64::from(on.threads()) / contexts).ln(), contexts.ln())
+        let cores = f64::from(on.threads()) / contexts;
+        [cores, contexts, f64::from(known.nodes(on))].map(f64::ln)
     };
-    let ((cores, contexts), (others, of_others)) = (log(one), log(other));
-    (cores - others).abs() + (contexts - of_others).abs()
+    log(one).iter().zip(log(other)).map(|(one, other)| (one - other).abs()).sum()
 }
 
 /// The mean gain of a cost that is expected to be `more` above the best, with that standard deviation. It

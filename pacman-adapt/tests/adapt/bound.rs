@@ -62,9 +62,13 @@ proptest! {
     }
 
     #[test]
-    fn without_noise_the_bound_holds_on_smt_machines(seed: u64, shape in 0..4usize) {
-        let (cores, contexts) = [(8, 2), (16, 4), (4, 8), (3, 2)][shape];
-        let size = SmtMachine::new(cores, contexts);
+    fn without_noise_the_bound_holds_on_machines_with_siblings_and_nodes(
+        seed: u64,
+        shape in 0..7usize,
+    ) {
+        let (cores, contexts, nodes) =
+            [(8, 2, 1), (16, 4, 1), (4, 8, 1), (3, 2, 1), (8, 1, 2), (16, 2, 4), (12, 4, 3)][shape];
+        let size = SmtMachine::new(cores, contexts).with_nodes(nodes);
         let phase = Kind::Any.draw(&mut Random::new(seed), size);
         let mut controller = controller(&size.as_text(), Rules::default());
         let (most, _) = excess(&mut controller, 600, |_, on| phase.seconds(on));

@@ -4,6 +4,7 @@ mod bad_input;
 mod bound;
 mod choices;
 mod disturbed;
+mod nodes;
 mod noise;
 mod predicted;
 mod recalled;
