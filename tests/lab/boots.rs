@@ -8,8 +8,8 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use pacman_suite::lab;
 
 use super::{
-    by_registers, energy, omp, probes, processors, rates, registers, slots, smt, stat, turns,
-    validate,
+    by_registers, energy, nodes, omp, probes, processors, rates, registers, slots, smt, stat,
+    turns, validate,
 };
 
 /// The lab's options of a machine.
@@ -31,6 +31,9 @@ pub(crate) const WITHOUT_PMU: Options = &["--cpu", "none"];
 /// Haswell with its SMT off.
 pub(crate) const SMT_OFF: Options =
     &["--cpu", "core", "--gp", "8", "--smp", "2,sockets=1,cores=2,threads=1"];
+/// Two packages of two cores without siblings.
+pub(crate) const TWO_PACKAGES: Options =
+    &["--cpu", "none", "--smp", "4,sockets=2,cores=2,threads=1"];
 /// Cycles follow time; the reference clock is the bus's 100 MHz.
 pub(crate) const TIMED_HASWELL: Options = &["--cpu", "core", "--time", "--xclk-ratio", "10"];
 pub(crate) const TIMED_NEHALEM: Options = &["--cpu", "core", "--time", "--model", "Nehalem"];
@@ -125,6 +128,7 @@ fn machines() -> &'static [Machine] {
             machine(ALDER_LAKE, vec![guest("hybrid")]),
             machine(WITHOUT_PMU, vec![validate::line(validate::WITHOUT_PMU)]),
             machine(SMT_OFF, vec![guest("eight")]),
+            machine(TWO_PACKAGES, vec![nodes::line("near"), nodes::line("far")]),
         ];
         for processor in &processors::PROCESSORS {
             let mut lines = vec![processors::BOOT.to_owned()];
@@ -256,7 +260,10 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
     if wants("lab-slots") {
         programs.extend(slots::program().map(Path::to_path_buf));
     }
-    if ["lab-regions", "lab-energy", "lab-rates", "lab-slots"].into_iter().any(wants) {
+    if wants("lab-nodes") {
+        programs.extend(nodes::program().map(Path::to_path_buf));
+    }
+    if ["lab-regions", "lab-energy", "lab-nodes", "lab-rates", "lab-slots"].into_iter().any(wants) {
         programs.push(lab::libpacman_omp());
     }
     let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();

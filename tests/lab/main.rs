@@ -8,6 +8,7 @@ mod energy;
 mod hybrid;
 mod models;
 mod netburst;
+mod nodes;
 mod omp;
 mod probes;
 mod processors;

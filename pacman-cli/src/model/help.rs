@@ -6,7 +6,8 @@ Tables (CSV in long form, with a header and one execution on each line):
   machine   the machine that was measured; or use --measured-on
   app       the program
   phase     a part of the program (optional)
-  threads   12, or 6x2 for 6 cores with 2 threads each; the largest is all contexts
+  threads   12, 6x2 for 6 cores with 2 threads each, or 6x2/3 on 3 NUMA nodes; the largest
+            is all contexts
   time_s    the time of one execution, in seconds
   run       the number of the run at one configuration (optional); the median of the runs counts
   others    counts of events, summed over threads. A blank was not counted. Rates are counts

@@ -61,7 +61,7 @@ pub(crate) struct RecordArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     max_threads: Option<u32>,
 
-    /// Use these configurations, such as 1x1,2x1,2x2: cores x threads on each
+    /// Use these configurations, such as 1x1,2x1,4x2/2: cores x threads on each, on 2 NUMA nodes
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     configurations: Option<Vec<Configuration>>,
 
