@@ -10,6 +10,7 @@ use super::candidates::Candidates;
 use super::controller::{Controller, Rules, State};
 use super::energy::{EnergyReading, Rapl};
 use super::fit;
+use super::machine::{Machine, candidates, placed, usable};
 use super::objective::{Execution, Objective};
 use super::places::places;
 use super::regret_budget::RegretLimits;
@@ -37,20 +38,6 @@ struct Shared {
     objective: Objective,
     rapl: Option<Rapl>,
     rules: Rules,
-}
-
-#[derive(Debug)]
-struct Machine {
-    topology: Topology,
-    candidates: Candidates,
-    /// The placement, restricted to the contexts that are left.
-    order: Placement,
-}
-
-impl Machine {
-    fn places(&self, on: Configuration) -> Result<Vec<Place>> {
-        places(&self.topology, on, &self.order)
-    }
 }
 
 /// A phase of the program. A clone refers to the same phase.
@@ -213,29 +200,6 @@ impl Shared {
             None => Ok(all),
             Some(predictor) => fit::among(predictor.as_ref(), topology, &all),
         }
-    }
-}
-
-/// The candidates, without a choice of nodes if the caller has an order of cores.
-fn candidates(
-    topology: &Topology,
-    limit: Option<usize>,
-    order: Option<&Placement>,
-) -> Result<Candidates> {
-    let all = Candidates::of(topology, limit)?;
-    if order.is_some() { all.on_any_nodes() } else { Ok(all) }
-}
-
-/// The candidates of `all` that `order` has places for. If the default is not among them, the
-/// widest replaces it.
-fn placed(topology: &Topology, order: &Placement, all: Candidates) -> Result<Candidates> {
-    let places = |on| places(topology, on, order);
-    let placed: Vec<Configuration> =
-        all.all().iter().copied().filter(|&on| places(on).is_ok()).collect();
-    match placed.iter().max() {
-        Some(_) if placed.len() == all.all().len() => Ok(all),
-        Some(&widest) => Candidates::new(placed, widest),
-        None => places(all.default()).and(Ok(all)),
     }
 }
 
@@ -450,16 +414,4 @@ fn decision_cost(candidates: &Candidates) -> Duration {
         let _ = controller.lock().finished(on, 1.0, 1.0);
     }
     begun.elapsed() / PAIRS
-}
-
-/// `order` without the contexts that are gone or forbidden: a list may name some.
-fn usable(order: Option<&Placement>, topology: &Topology) -> Placement {
-    let usable = |cpu: &u32| topology.context(*cpu).is_some_and(|context| context.allowed);
-    match order {
-        Some(Placement::List(cpus)) => {
-            Placement::List(cpus.iter().copied().filter(usable).collect())
-        }
-        Some(other) => other.clone(),
-        None => Placement::Compact,
-    }
 }

@@ -39,6 +39,7 @@ mod fit;
 mod guided;
 mod known;
 mod laws;
+mod machine;
 mod objective;
 pub mod phases;
 mod places;
