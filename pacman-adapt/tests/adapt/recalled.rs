@@ -189,3 +189,35 @@ fn short_runs_learn_together() {
     );
     assert!(fifth < 0.35 * first, "{first} {fifth}");
 }
+
+/// The second of two runs of 200 executions: it is at the best from its tenth execution on.
+#[test]
+fn the_second_run_is_at_the_best_from_its_tenth_execution() {
+    let mut random = Random::new(8);
+    let (mut regrets, mut within) = (Vec::new(), 0);
+    for topology in ["4 cores", "2 cores, 2 threads", "8 cores, 2 threads", "4 cores, 8 threads"] {
+        let machine = machine(topology);
+        let candidates = Candidates::of(&machine, None).expect("candidates");
+        let (cores, per_core) = (machine.cores().len() as u32, machine.contexts_per_core() as u32);
+        for _ in 0..100 {
+            let law = Kind::Any.draw(&mut random, SmtMachine::new(cores, per_core));
+            let best =
+                candidates.all().iter().map(|&on| law.seconds(on)).fold(f64::INFINITY, f64::min);
+            let mut first = Controller::new(candidates.clone(), Rules::default());
+            run(&mut first, 200, |on| law.seconds(on));
+            let mut second = Controller::new(candidates.clone(), Rules::default());
+            second.recall(first.evidence().into_iter().collect());
+            let ran = run(&mut second, 200, |on| law.seconds(on));
+            let total: f64 = ran[10..].iter().map(|&on| law.seconds(on)).sum();
+            regrets.push(total / (190.0 * best) - 1.0);
+            within += usize::from(total <= 1.01 * 190.0 * best);
+        }
+    }
+    let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
+    println!(
+        "mean regret of the second run from its tenth execution: {:.2} %; within 1 % in {within} of {}",
+        100.0 * mean,
+        regrets.len()
+    );
+    assert!(mean < 0.01, "{mean}");
+}
