@@ -3,8 +3,12 @@
 //! `cargo bench -p pacman-adapt --features training --bench smt_level` trains a ridge model on simulated
 //! phases of three machines, with 2, 4 and 8 contexts a core. It then predicts 2,000 other phases of each
 //! machine from one execution with all contexts, and prints how often the predicted level is the best.
-//! `-- 1000` trains on so many phases instead of 200. Times and counts have noise of 1 %.
+//! `-- 1000` trains on so many phases instead of 200. `-- neighbours 100000` asks the nearest of so many phases
+//! instead of a model. Times and counts have noise of 1 %.
 
+mod neighbours;
+
+use neighbours::Neighbours;
 use pacman_adapt::Result;
 use pacman_adapt::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
 use pacman_adapt::predict::training::{Dataset, Plan, RidgeOptions, Row, Terms, ridge};
@@ -22,21 +26,35 @@ fn main() -> Result<()> {
     // `cargo bench` passes `--bench`.
     let given = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
     let trained: usize = given.unwrap_or(200);
+    let asks_neighbours = std::env::args().any(|argument| argument == "neighbours");
     println!("{trained} phases for training, {TESTED} others for the test, noise of 1 %");
     for levels in [&[1, 2][..], &[1, 2, 4], &[1, 2, 4, 8]] {
-        print(levels, trained)?;
+        print(levels, trained, asks_neighbours)?;
     }
     Ok(())
 }
 
+/// The index of the predicted level.
+type Predict = Box<dyn Fn(&Sample) -> Result<usize>>;
+
 /// The confusion table of a machine with these numbers of contexts on each core.
-fn print(levels: &[u32], trained: usize) -> Result<()> {
+fn print(levels: &[u32], trained: usize, asks_neighbours: bool) -> Result<()> {
     let most = *levels.last().expect("a level");
     let machine = SmtMachine::new(CORES, most);
     let on: Result<Vec<Configuration>> =
         levels.iter().map(|&level| Configuration::on_cores(CORES, level)).collect();
     let on = on?;
-    let model = train(machine, &on, trained)?;
+    let predict: Predict = if asks_neighbours {
+        let neighbours = Neighbours::of(machine, &on, trained)?;
+        Box::new(move |sample| neighbours.predict(sample))
+    } else {
+        let (model, on) = (train(machine, &on, trained)?, on.clone());
+        Box::new(move |sample| {
+            let levels = smt_levels(&model.forecast(std::slice::from_ref(sample))?);
+            let place = |of| on.iter().position(|&one| one == of).expect("a level of the machine");
+            Ok(place(levels[0].configuration))
+        })
+    };
     let mut table = vec![vec![0_usize; levels.len()]; levels.len()];
     let (mut as_good, mut cost, mut at_default) = (0, 0.0, 0.0);
     let mut random = Random::new(u64::from(most));
@@ -44,9 +62,7 @@ fn print(levels: &[u32], trained: usize) -> Result<()> {
     for _ in 0..TESTED {
         let phase = Kind::Any.draw(&mut random, machine);
         let default = *on.last().expect("a level");
-        let levels = smt_levels(&model.forecast(&[counted(&phase, default, &mut noise)?])?);
-        let place = |of| on.iter().position(|&one| one == of).expect("a level of the machine");
-        let predicted = place(levels[0].configuration);
+        let predicted = predict(&counted(&phase, default, &mut noise)?)?;
         let seconds: Vec<f64> = on.iter().map(|&one| phase.seconds(one)).collect();
         let best = (0..on.len()).min_by(|&a, &b| seconds[a].total_cmp(&seconds[b]));
         let best = best.expect("a level");
