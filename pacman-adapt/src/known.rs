@@ -80,10 +80,13 @@ impl Known<'_> {
     /// numbers of cores it costs at most as much as the more costly one.
     pub(super) fn ceiling(&self, at: usize) -> f64 {
         let measured = || (0..self.all.len()).filter(|&other| self.is_seen(other));
+        // One thread waits for nobody, so its work may be less than the time of all. Several may wait for each
+        // other as long as all do.
+        let least = if self.all[at].threads() == 1 { 0.0 } else { 1.0 };
         let shrunk = |from: usize| {
             let share = self.share(self.all[from], self.all[at]);
             let alone = self.records[from].parallelism() * SLACK;
-            self.level(from) * share.min(alone).max(1.0).powi(self.cost_exponent)
+            self.level(from) * share.min(alone).max(least).powi(self.cost_exponent)
         };
         let from_above = measured()
             .filter(|&from| self.contains(self.all[from], self.all[at]))
