@@ -198,16 +198,24 @@ pub(super) fn threads(region: &RegionReport) -> String {
     };
     let mut rows = String::new();
     for core in by_core(region) {
-        let shared = core.len() > 1;
-        let number = core[0].seat.map_or(0, |seat| seat.core);
-        let (class, name) = match shared {
-            true => (" shared", format!("<span class=\"core-name\">core {number}</span>")),
-            false => ("", String::new()),
+        let (class, name) = match shared_place(&core) {
+            Some(place) => (" shared", format!("<span class=\"core-name\">{place}</span>")),
+            None => ("", String::new()),
         };
         let threads: String = core.iter().map(row).collect();
         rows.push_str(&format!("<li class=\"core{class}\">{name}<ol>{threads}</ol></li>"));
     }
     format!("<ol class=\"cores\">{rows}</ol>{}", Parts::of_region(region).legend())
+}
+
+/// The name of a place with several threads: a core, or a CPU whose threads take turns.
+fn shared_place(threads: &[&Thread]) -> Option<String> {
+    let seat = threads[0].seat?;
+    let cpu = threads[0].row.cpu?;
+    (threads.len() > 1).then(|| match threads.iter().all(|thread| thread.row.cpu == Some(cpu)) {
+        true => format!("cpu {cpu}"),
+        false => format!("core {}", seat.core),
+    })
 }
 
 /// Threads in their order, those that share a core beside each other.
@@ -230,5 +238,28 @@ fn place(thread: &Thread) -> String {
         (None, _) => String::new(),
         (Some(cpu), 0) => format!("cpu {cpu}"),
         (Some(_), _) => "moved".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pacman_core::Topology;
+
+    use super::*;
+    use crate::run::report::Seats;
+    use crate::run::report::tests::{region, report, row};
+
+    #[test]
+    fn siblings_are_named_by_their_core_and_threads_that_take_turns_by_their_cpu() {
+        let machine = Topology::synthetic("2 cores, 2 threads").expect("a machine");
+        let page = |cpus: [u32; 2]| {
+            let rows = vec![row(0, 1.0, Some(cpus[0]), 0, &[]), row(1, 1.0, Some(cpus[1]), 0, &[])];
+            let region = region(&[(2, 1.0)], rows);
+            let seats = Seats::of(&machine);
+            threads(&report(&region, &[], &seats))
+        };
+        assert!(page([0, 1]).contains("<span class=\"core-name\">core 0</span>"), "siblings");
+        assert!(page([2, 2]).contains("<span class=\"core-name\">cpu 2</span>"), "one context");
+        assert!(!page([0, 2]).contains("core-name"), "two cores");
     }
 }

@@ -17,7 +17,7 @@ mod slots;
 mod slots_tests;
 mod states;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod thread;
 
 use std::collections::BTreeSet;

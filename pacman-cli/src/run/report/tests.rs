@@ -14,7 +14,7 @@ use super::seats::Seats;
 use super::states::Reason;
 use crate::run::names::{Name, Names};
 
-pub(super) fn row(
+pub(in crate::run) fn row(
     thread: u32,
     seconds: f64,
     cpu: Option<u32>,
@@ -34,7 +34,7 @@ pub(super) fn row(
     }
 }
 
-pub(super) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
+pub(in crate::run) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
     let team = |&(threads, seconds): &(u32, f64)| Team { threads, executions: 10, seconds };
     Region {
         site: Site { module: "/bin/x".into(), address: 1, source: None },
@@ -54,7 +54,7 @@ pub(super) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
     }
 }
 
-pub(super) fn report(region: &Region, events: &[&str], seats: &Seats) -> RegionReport {
+pub(in crate::run) fn report(region: &Region, events: &[&str], seats: &Seats) -> RegionReport {
     let event = |name: &&str| Event { name: name.to_string(), uncounted: None };
     let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>(), &[], Some(1e6));
     RegionReport::of(region, Name::default(), (10.0, None), Some(1e6), &columns, seats)
