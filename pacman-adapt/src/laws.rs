@@ -122,11 +122,9 @@ impl<'a> Laws<'a> {
         if self.is_beside_best(at) {
             outlook.gain = outlook.gain.max(BESIDE * best);
         }
-        // A valley may lie where no law has one, most of all if one other configuration was measured.
+        // A valley may lie where no law has one.
         let steps = (distance(&near) / std::f64::consts::LN_2).min(1.0);
-        let measured =
-            (0..known.all.len()).filter(|&other| known.ratio(other).is_some()).count().max(2) - 1;
-        let of_steps = PER_STEP * steps * (1.0 + 3.0 / (measured * measured) as f64);
+        let of_steps = PER_STEP * steps;
         let of_nodes =
             PER_NODES * (nodes(known.all[near]) / nodes(known.all[at])).log2().abs().min(1.0);
         let deviation = of_steps.max(of_nodes) * outlook.cost;
