@@ -4,7 +4,7 @@ use pacman_adapt::ErrorKind;
 use pacman_adapt::predict::Configuration;
 use pacman_adapt::{Candidates, Controller, Execution, Rules, State};
 
-use super::{machine, on, run};
+use super::{controller, machine, on, run};
 
 fn team(text: &str, threads: usize) -> Controller {
     let candidates = Candidates::for_team(&machine(text), threads, None).expect("candidates");
@@ -98,4 +98,31 @@ fn a_mostly_serial_phase_is_narrowed_early_where_its_cpu_time_is_told() {
     // All waited for something else at times: one thread may wait for longer.
     let waiting = imbalanced(&mut team("2 cores", 2), 200, 0.9, 0.2);
     assert!(waiting.is_some_and(|waiting| (20..=22).contains(&waiting)), "{waiting:?}");
+}
+
+/// Threads that wait for each other are tried on fewer at once, those that work when the budget pays, and
+/// those that have ceased to wait once.
+#[test]
+fn useful_time_says_when_fewer_threads_are_tried() {
+    let reduced_in = |executions: u32, waits: &dyn Fn(u32) -> bool| {
+        let mut phase = controller("2 cores", Rules::default());
+        let mut reduced = Vec::new();
+        for number in 1..=executions {
+            let on = phase.next();
+            let is_reduced = on.threads() < 2;
+            // Two threads at work do in a second what takes one two; two that wait do it one by one.
+            let useful = if waits(number) { 0.6 } else { 2.0 };
+            let seconds = if is_reduced { useful } else { 1.0 };
+            let execution = Execution::seconds(seconds).with_busy(2.0).with_useful(useful);
+            phase.finished_with(on, seconds, &execution).expect("a valid execution");
+            reduced.extend(is_reduced.then_some(number));
+        }
+        reduced
+    };
+    let waiting = reduced_in(30, &|_| true);
+    assert!(waiting[0] <= 3 && waiting.len() >= 25, "{waiting:?}");
+    let working = reduced_in(30, &|_| false);
+    assert!(working.iter().all(|&number| number > 20), "{working:?}");
+    let ceasing = reduced_in(150, &|number| number <= 2);
+    assert!((1..=3).contains(&ceasing.len()) && ceasing[0] == 3, "{ceasing:?}");
 }
