@@ -17,10 +17,11 @@ use super::{alone, pacman_pmu, text};
 const SOURCE: &str = r#"
 #include <stdio.h>
 
-static volatile double sums[64];
+/* A cache line for each, so that threads do not wait for lines. */
+static volatile double sums[64][8];
 
 static void work(int from, int length) {
-    for (int i = 0; i < length; i++) sums[from] += i;
+    for (int i = 0; i < length; i++) sums[from][0] += i;
 }
 
 static void region(int round) {
