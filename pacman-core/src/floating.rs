@@ -2,17 +2,19 @@
 //!
 //! Programs read the flags that arithmetic sets (Fortran's STOP prints them), change the rounding,
 //! and enable traps. This library's arithmetic must not set the program's flags. The program's
-//! rounding and traps must not affect this library.
+//! rounding and traps must not affect this library. Functions of the C library's mathematics also set
+//! `errno`, as `exp` does for a result that is too small.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::asm;
+use std::ffi::c_int;
 
 /// MXCSR after a reset: no traps, no flags, rounding to nearest.
 #[cfg(target_arch = "x86_64")]
 static USUAL: u32 = 0x1f80;
 
 /// Calls `act`, which computes with floating-point numbers, in the usual state. Then it restores
-/// the program's state. On processors other than x86-64 it only calls `act`.
+/// the program's state and `errno`. On processors other than x86-64 it restores `errno` only.
 ///
 /// `act` must not unwind: the program's state would not be restored.
 ///
@@ -28,6 +30,7 @@ pub fn isolated<R>(act: impl FnOnce() -> R) -> R {
         act()
     }
     let mut programs = 0u32;
+    let errno = errno();
     // SAFETY: stores and loads a control register that every x86-64 processor has, with a value
     // that it held and with one that it can hold. Not `nomem`: the words are in memory.
     unsafe {
@@ -37,14 +40,30 @@ pub fn isolated<R>(act: impl FnOnce() -> R) -> R {
     let done = within(act);
     // SAFETY: as above.
     unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const programs, options(nostack, preserves_flags)) };
+    set_errno(errno);
     done
 }
 
-/// Only calls `act`: the state of this processor is not known.
+/// Calls `act` and restores `errno`: the state of this processor is not known.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn isolated<R>(act: impl FnOnce() -> R) -> R {
-    act()
+    let errno = errno();
+    let done = act();
+    set_errno(errno);
+    done
+}
+
+#[inline]
+fn errno() -> c_int {
+    // SAFETY: a word of this thread.
+    unsafe { *libc::__errno_location() }
+}
+
+#[inline]
+fn set_errno(errno: c_int) {
+    // SAFETY: a word of this thread.
+    unsafe { *libc::__errno_location() = errno };
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -79,5 +98,12 @@ mod tests {
             assert_eq!(f64::to_bits(third), 0x3fd5_5555_5555_5555, "rounded to nearest");
             assert!(f64::is_nan(none));
         }
+    }
+
+    #[test]
+    fn results_that_are_too_small_leave_no_error() {
+        set_errno(77);
+        let small = isolated(|| std::hint::black_box(-1000.0f64).exp());
+        assert_eq!((small, errno()), (0.0, 77));
     }
 }
