@@ -30,7 +30,7 @@ pub(super) struct Estimate {
     before: f64,
 }
 
-/// What a further execution has shown.
+/// The news of a further execution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shown {
     /// The usual cost, apart from an excess that a burst may have caused.

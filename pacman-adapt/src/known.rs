@@ -10,7 +10,7 @@ pub(super) struct Known<'a> {
     /// The number of hardware contexts.
     pub(super) contexts: u32,
     pub(super) records: &'a [Estimate],
-    /// What an earlier run measured: each cost over the default's. Empty without memory.
+    /// The costs of an earlier run over the default's. Empty without memory.
     pub(super) recalled: &'a [Option<f64>],
     /// The maximum SMT gain: the most that one more context of a core adds, as a part of its first.
     pub(super) max_smt_gain: f64,

@@ -26,6 +26,15 @@ pub fn places(topology: &Topology, on: Configuration, order: &Placement) -> Resu
         }
         None => usable.iter().take(cores as usize).map(|(core, _)| *core).collect(),
     };
+    if let (true, Some(nodes)) = (chosen.is_empty(), on.nodes()) {
+        let share = cores / nodes;
+        let there = Nodes::among(topology, &usable).holding(share);
+        let why = format!(
+            "cannot place {on} {order}: NUMA nodes with {share} or more cores of {per_core} or more usable contexts: \
+             {nodes} needed, {there} there; choose fewer nodes or fewer threads",
+        );
+        return Err(Error::new(ErrorKind::NoSuchPlace, why));
+    }
     if chosen.len() < cores as usize {
         let why = format!(
             "cannot place {on} {order}: {} cores there have {per_core} or more contexts that the process may use; \
@@ -118,13 +127,16 @@ impl Nodes {
         self.nodes.len()
     }
 
+    /// The number of nodes with at least `share` cores.
+    fn holding(&self, share: u32) -> usize {
+        self.nodes.iter().filter(|(_, cores)| cores.len() >= share as usize).count()
+    }
+
     /// The numbers of nodes that `cores` cores can be divided among: the least and the most, which may be
     /// the same. `None` if there is no even division.
     pub(super) fn divisions(&self, cores: u32) -> Option<(u32, u32)> {
-        let holds = |share: u32| {
-            self.nodes.iter().filter(|(_, cores)| cores.len() >= share as usize).count()
-        };
-        let divides = |nodes: &u32| cores % nodes == 0 && holds(cores / nodes) >= *nodes as usize;
+        let divides =
+            |nodes: &u32| cores % nodes == 0 && self.holding(cores / nodes) >= *nodes as usize;
         let most = cores.min(self.count() as u32);
         let least = (1..=most).find(divides)?;
         Some((least, (least..=most).rev().find(divides).unwrap_or(least)))
@@ -192,6 +204,8 @@ mod tests {
         let refused = |on: &str| {
             places(&machine, on.parse().unwrap(), &Placement::Compact).unwrap_err().kind()
         };
+        let far = places(&machine, "4x1/4".parse().unwrap(), &Placement::Compact).unwrap_err();
+        assert!(far.to_string().contains("4 needed, 2 there"), "{far}");
         assert_eq!(refused("6x1/1"), ErrorKind::NoSuchPlace, "a node has four cores");
         assert_eq!(refused("4x1/4"), ErrorKind::NoSuchPlace, "there are two nodes");
     }

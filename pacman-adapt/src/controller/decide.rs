@@ -78,7 +78,7 @@ impl Controller {
             }
             false => self.account.waits(risk + self.reserve(), self.default_cost),
         };
-        // What can be paid for later gains for fewer executions.
+        // An execution that the budget pays for later gains for fewer executions.
         let later = |offer: &Offer, wait: Option<u64>| {
             offer.value - wait.map_or(f64::INFINITY, |wait| wait as f64) * offer.gain
         };

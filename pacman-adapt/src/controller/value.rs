@@ -9,7 +9,7 @@ use super::limits::{
 };
 use super::state::Controller;
 
-/// What one execution of a configuration is worth.
+/// The value of one execution of a configuration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub(super) at: usize,

@@ -54,8 +54,8 @@ impl Configuration {
     /// The same cores, as many on each of `nodes` NUMA nodes.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] if the configuration has no cores, or their number is no multiple of
-    /// `nodes`.
+    /// [`ErrorKind::InvalidInput`] if the configuration has no cores, or `nodes` does not divide
+    /// their number.
     pub fn on_nodes(self, nodes: u32) -> Result<Configuration> {
         match self.cores() {
             Some(cores) if nodes > 0 && cores % nodes == 0 => {
@@ -99,7 +99,7 @@ impl Configuration {
 fn refused(text: &str) -> Error {
     let message = format!(
         "{text:?} is not a configuration: write 12 (threads), 6x2 (cores x threads on each) or 6x2/3 \
-         (on 3 NUMA nodes), with 1 to {MOST} threads"
+         (as many of the cores on each of 3 NUMA nodes), with 1 to {MOST} threads"
     );
     Error::new(ErrorKind::InvalidInput, message)
 }

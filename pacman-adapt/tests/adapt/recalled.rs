@@ -160,8 +160,7 @@ fn short_runs_learn_together() {
         let (cores, per_core) = (machine.cores().len() as u32, machine.contexts_per_core() as u32);
         for _ in 0..100 {
             let law = Kind::Any.draw(&mut random, SmtMachine::new(cores, per_core));
-            let best =
-                candidates.all().iter().map(|&on| law.seconds(on)).fold(f64::INFINITY, f64::min);
+            let best = law.best(candidates.all().iter().copied()).expect("a candidate").1;
             let mut known = Vec::new();
             let mut regrets = Vec::new();
             for _ in 0..5 {
@@ -201,8 +200,7 @@ fn the_second_run_is_at_the_best_from_its_tenth_execution() {
         let (cores, per_core) = (machine.cores().len() as u32, machine.contexts_per_core() as u32);
         for _ in 0..100 {
             let law = Kind::Any.draw(&mut random, SmtMachine::new(cores, per_core));
-            let best =
-                candidates.all().iter().map(|&on| law.seconds(on)).fold(f64::INFINITY, f64::min);
+            let best = law.best(candidates.all().iter().copied()).expect("a candidate").1;
             let mut first = Controller::new(candidates.clone(), Rules::default());
             run(&mut first, 200, |on| law.seconds(on));
             let mut second = Controller::new(candidates.clone(), Rules::default());

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What to run.
+/// The cells to run, and how.
 #[derive(Debug)]
 pub(crate) struct Arguments {
     pub(crate) rounds: usize,
@@ -29,9 +29,12 @@ impl Arguments {
             match word.as_str() {
                 // Cargo's own.
                 "--bench" => {}
-                "--rounds" => read.rounds = number(&value()?)?,
+                "--rounds" => read.rounds = number(&word, &value()?)?,
                 "--executions" => {
-                    read.executions = value()?.split(',').map(number).collect::<Result<_, _>>()?;
+                    read.executions = value()?
+                        .split(',')
+                        .map(|one| number(&word, one))
+                        .collect::<Result<_, _>>()?;
                 }
                 "--library" => read.library = Some(value()?.into()),
                 option if option.starts_with('-') => {
@@ -51,7 +54,7 @@ impl Arguments {
     }
 }
 
-fn number<N: FromStr + Default + PartialEq>(word: &str) -> Result<N, String> {
+fn number<N: FromStr + Default + PartialEq>(option: &str, word: &str) -> Result<N, String> {
     let number = word.parse().ok().filter(|number| *number != N::default());
-    number.ok_or_else(|| format!("{word:?} is not a number above 0"))
+    number.ok_or_else(|| format!("cannot take {option} {word:?}: give a number above 0"))
 }

@@ -67,22 +67,30 @@ fn print(arguments: &Arguments) -> io::Result<()> {
         "{:<32} {:>8} {:>8} {:>8} {:>8} {:>6} {:>15}",
         "cell", "1", "2", "4", "adapted", "ratio", "quartiles"
     );
+    let mut is_empty = true;
     for (word, source) in PROGRAMS {
         for compiler in &COMPILERS {
             let program = match scratch.build(compiler, source) {
                 Ok(program) => program,
                 Err(error) => {
                     println!("{word}/{} skipped: {error}", compiler.name);
+                    is_empty = false;
                     continue;
                 }
             };
             let start = format!("{word}/{}", compiler.name);
             for cell in cells(&start, &program, &arguments.executions) {
                 if arguments.wants(&cell.name) {
+                    is_empty = false;
                     print_cell(&scratch, &cell, arguments)?;
                 }
             }
         }
+    }
+    if is_empty {
+        let words = arguments.filters.join(" and ");
+        let why = format!("no cell has {words} in its name, such as critical/gcc/2/quiet/200");
+        return Err(io::Error::other(why));
     }
     Ok(())
 }

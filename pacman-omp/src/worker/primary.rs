@@ -1,4 +1,4 @@
-//! What a thread does as the primary thread of a region.
+//! The work of a thread as the primary thread of a region.
 
 use std::sync::atomic::{Ordering, compiler_fence};
 

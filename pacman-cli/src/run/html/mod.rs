@@ -71,7 +71,7 @@ fn content(process: &ProcessReport, place: usize) -> String {
         return format!("<div class=\"content\">{}</div>", phases::section(process));
     }
     let sections = SECTIONS.iter().map(|section| section(process, place));
-    // What the verdict is about belongs to the first screen.
+    // The first screen shows the figures behind the verdict.
     let verdict = verdict::of(&[process]).filter(|verdict| verdict.kind == Kind::Contention);
     let slots = slots::section(process, verdict.as_ref().and_then(|verdict| verdict.region));
     let (first, class, later) = match verdict {
