@@ -3,6 +3,7 @@
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use pacman_core::fork::Lock;
 
@@ -37,6 +38,8 @@ struct Search<'a> {
 /// Held during a search. The loader has its own lock for its list, and the child of a fork would find
 /// that lock taken.
 pub(crate) static SEARCHING: Lock<()> = Lock::new(());
+/// The program's own path. The loader's list does not have it.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 impl Module {
     /// The module that has `address` in one of its segments.
@@ -176,7 +179,8 @@ impl Loaded<'_> {
     fn module(&self) -> Module {
         let thread_local = self.headers.iter().filter(|header| header.p_type == libc::PT_TLS);
         let path = if self.is_program {
-            std::fs::read_link("/proc/self/exe").unwrap_or_default()
+            // A search holds `SEARCHING`, so a fork never finds the path half made.
+            PROGRAM.get_or_init(|| std::fs::read_link("/proc/self/exe").unwrap_or_default()).clone()
         } else {
             // SAFETY: the loader's names are C strings.
             let name = unsafe { CStr::from_ptr(self.info.dlpi_name) };

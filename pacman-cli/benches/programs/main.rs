@@ -3,8 +3,10 @@
 //! `cargo bench -p pacman-cli --bench programs -- --threads 2,4 "./sp.S" "./lulesh2.0 -s 12 -i 200"` runs
 //! each command line in every way once a round. It prints the median of the rounds' ratios to the program
 //! alone, with their quartiles. A second run alone shows the noise. What `run` takes to start and end is
-//! measured with the same options and numbers of threads on a program with debug information, one region and
-//! one wait in it, and is left out of the ratios.
+//! measured with the same options and numbers of threads, and is left out of the ratios. It is measured on a
+//! program with debug information, one region and one wait in it, or on the command line of `--start`. That
+//! should be the same program with as little work as it can do, such as its smallest class or a single step. Then
+//! the first execution of each region is left out too, and so are the names that only this program has.
 //!
 //! `--observed` leaves out adaptation, which options such as `--waits` exclude. `--library` also leaves out the
 //! command: the names in a report of a large program with debug information take milliseconds. `--processor` compares processor
@@ -29,6 +31,9 @@ use ways::{OBSERVED, PRELOADED, Times, WAYS, Way};
 /// Where one thread takes less of the time alone than this, adaptation has something to gain.
 const GAIN: f64 = 0.9;
 
+/// The least number of runs that tell what the start takes. Their noise is in all ratios.
+const LEAST_STARTS: u32 = 25;
+
 #[derive(Parser)]
 #[command(about = "Runs programs alone, observed and adapted, by turns")]
 struct Options {
@@ -50,6 +55,10 @@ struct Options {
     /// and, if they are among the options, with --waits.
     #[arg(long, conflicts_with = "observed")]
     library: bool,
+    /// Leave out what this command line takes more, such as the same program's smallest class, instead of
+    /// what a program with one region takes more.
+    #[arg(long, value_name = "COMMAND")]
+    start: Option<String>,
     /// Compare processor time instead of wall time.
     #[arg(long)]
     processor: bool,
@@ -93,7 +102,11 @@ fn main() -> ExitCode {
 /// Whether every output was the program's own.
 fn print(options: &Options) -> io::Result<bool> {
     let scratch = tempfile::tempdir()?;
-    let (short, ways) = (short_program(scratch.path())?, options.ways());
+    let ways = options.ways();
+    let short = match &options.start {
+        Some(command) => command.clone(),
+        None => short_program(scratch.path())?,
+    };
     let mut starts = Vec::new();
     for &threads in &options.threads {
         starts.push(start_cost(&short, threads, scratch.path(), options)?);
@@ -195,7 +208,7 @@ fn start_cost(
     options: &Options,
 ) -> io::Result<Duration> {
     let mut more = Vec::new();
-    for _ in 0..options.rounds.max(9) {
+    for _ in 0..options.rounds.max(LEAST_STARTS) {
         let time = |way: Way| -> io::Result<Duration> {
             Ok(options.time(way.run(short, threads, &options.with, scratch, scratch)?.0))
         };

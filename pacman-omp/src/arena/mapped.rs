@@ -4,6 +4,9 @@ use std::sync::atomic::AtomicU64;
 
 use pacman_regions::arena::PAGE;
 
+/// The most pages that are made before their first use. Many processes leave most of a larger chunk unused.
+const AT_ONCE: usize = 64;
+
 /// Memory that other processes may have mapped as well.
 ///
 /// Pages allow no access until this process uses them. So a program that locks or dumps its memory
@@ -44,7 +47,15 @@ pub(super) unsafe fn words(base: *mut libc::c_void, bytes: usize) -> &'static [A
 pub(super) fn allow(base: *const AtomicU64, page: usize, pages: usize) -> bool {
     let from = base.cast::<u8>().wrapping_add(page * PAGE).cast_mut();
     // SAFETY: pages of the mapping that only this process uses.
-    unsafe { libc::mprotect(from.cast(), pages * PAGE, libc::PROT_READ | libc::PROT_WRITE) == 0 }
+    unsafe {
+        if libc::mprotect(from.cast(), pages * PAGE, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+            return false;
+        }
+        // One call takes less than a fault for each page. A kernel before 5.14 refuses it, and the pages are
+        // made at their first use.
+        libc::madvise(from.cast(), pages.min(AT_ONCE) * PAGE, libc::MADV_POPULATE_WRITE);
+    }
+    true
 }
 
 pub(super) fn last_error() -> std::io::Error {

@@ -11,9 +11,9 @@ use crate::runtime::Runtime;
 use crate::seen::Seen;
 use crate::worker::Worker;
 
-/// The ticks of an execution that is only counted, beyond the runtime's own: 14 ns of a TSC of 2.5 GHz
-/// (`docs/costs.md`).
-const COUNTING: f64 = 35.0;
+/// The ticks of an execution that is only counted, beyond the runtime's own: 23 ns of a TSC of 2.6 GHz in LULESH
+/// at `-s 12`, which displaces the library's data (`docs/costs.md`).
+const COUNTING: f64 = 60.0;
 /// The part of the budget that timing has where counting takes the rest.
 const LEAST: f64 = 0.25;
 
