@@ -12,8 +12,8 @@
 //! command: the names in a report of a large program with debug information take milliseconds. `--processor` compares processor
 //! time: on a busy machine it varies less than wall time, unless threads spin.
 //!
-//! Lines of standard output that are equal in all runs alone must be equal in all others. Exit status 1 if a
-//! line is not, or if a run failed.
+//! Lines of standard output that are equal in all runs alone must be equal in all others, and so must the
+//! exit status. The bench ends with status 1 if one is not, or if a signal ended a run.
 
 mod output;
 mod ways;

@@ -52,7 +52,7 @@ impl Way {
         !matches!(self, Way::Alone | Way::Again | Way::OneThread)
     }
 
-    /// The times of a run, and what the program printed.
+    /// The times of a run, and what the program printed, with a last line for its status.
     pub(crate) fn run(
         self,
         command: &str,
@@ -101,9 +101,14 @@ impl Way {
         let times =
             Times { wall: begin.elapsed(), processor: processor_time().saturating_sub(before) };
         let output = output.map_err(|error| io::Error::other(format!("{all:?}: {error}")))?;
-        match output.status.success() {
-            true => Ok((times, output.stdout)),
-            false => Err(io::Error::other(format!(
+        // A program may end with a status of its own. Without one a signal ended it.
+        match output.status.code() {
+            Some(status) => {
+                let mut text = output.stdout;
+                text.extend(format!("exit status {status}").bytes());
+                Ok((times, text))
+            }
+            None => Err(io::Error::other(format!(
                 "{all:?}: {}: {}",
                 output.status,
                 String::from_utf8_lossy(&output.stderr)
