@@ -1,13 +1,26 @@
 //! The machine that the program's threads run on.
 
 use pacman_core::{Result, Topology};
+use try_lock::TryLock;
 
-/// The contexts of the machine that `PACMAN_MACHINE` names, or else of the real one.
+/// The answer of [`topology`]: the kernel has five files for each context.
+static TOPOLOGY: TryLock<Option<Topology>> = TryLock::new(None);
+
+/// The contexts of the machine that `PACMAN_MACHINE` names, or else of the real one, at the first call.
 ///
 /// # Errors
 /// `InvalidInput` if `PACMAN_MACHINE` names an unknown machine; `System` if neither `/sys` nor the
 /// affinity mask lists the contexts.
 pub(crate) fn topology() -> Result<Topology> {
+    // In the child of a fork another thread may hold it for ever: read the files again then.
+    let mut kept = TOPOLOGY.try_lock();
+    if let Some(Some(topology)) = kept.as_deref() {
+        return Ok(topology.clone());
+    }
     pacman_sim::install()?;
-    Ok(Topology::detect()?)
+    let topology = Topology::detect()?;
+    if let Some(kept) = &mut kept {
+        **kept = Some(topology.clone());
+    }
+    Ok(topology)
 }

@@ -29,10 +29,10 @@ static SETUP: OnceLock<Option<Setup>> = OnceLock::new();
 
 /// Begins an execution of `region` by a thread at nesting `depth`; `None` if its loops are not observed.
 pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
-    let setup = once(&SETUP, || isolated(prepare)).as_ref()?;
     if depth > 0 || region.runtime.family != RuntimeFamily::Libomp {
         return None;
     }
+    let setup = once(&SETUP, || isolated(prepare)).as_ref()?;
     let lifted = process::options().lifted.contains(&Guard::ThreadLocal);
     let refused = ((region.module.thread_local > 0 || program::has_data_by_thread()) && !lifted)
         .then_some("its module has thread-local storage, which may have to stay with a share");
