@@ -1,7 +1,7 @@
 //! What adaptation costs and what it gains.
 //!
 //! `cargo bench -p pacman-adapt --features training --bench adaptation` prints what a decision costs
-//! here, and the regret on simulated phases; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
+//! here, and the regret on simulated phases. `-- decisions` prints the cost only; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
 //! assumption of what a further context of a core is worth at most, and `-- counters` predicts
 //! from event counts. `-- nodes=2` divides the cores of each machine among NUMA nodes. `-- bursts` lets another
 //! process take a processor for a tenth of the time. The last columns are the regret of rules that know every
@@ -9,18 +9,16 @@
 //! `docs/research/adaptation.md` has the protocol.
 
 mod bursts;
+mod decisions;
 mod floor;
 mod trained;
-
-use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use bursts::Bursts;
 use floor::Floor;
 use pacman_adapt::Result;
 use pacman_adapt::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
 use pacman_adapt::predict::Configuration;
-use pacman_adapt::{Adapter, Candidates, Controller, RegretLimits, Rules, State};
+use pacman_adapt::{Candidates, Controller, RegretLimits, Rules};
 use pacman_topology::Topology;
 
 const MACHINES: [(u32, u32); 6] = [(8, 2), (64, 2), (4, 4), (16, 4), (4, 8), (16, 8)];
@@ -47,8 +45,12 @@ fn main() -> Result<()> {
     let machines = MACHINES
         .map(|(cores, contexts)| SmtMachine::new(cores, contexts).with_nodes(nodes.unwrap_or(1)));
     println!("one more context is taken to be worth {} of a core's first", rules.max_smt_gain);
-    decision()?;
-    bare()?;
+    decisions::held()?;
+    decisions::bare()?;
+    decisions::searches(EXECUTIONS)?;
+    if std::env::args().any(|argument| argument == "decisions") {
+        return Ok(());
+    }
     for spread in [0.0, 0.01] {
         println!("\n{PHASES} phases a machine and seed, {EXECUTIONS} executions, noise {spread}");
         println!(
@@ -62,82 +64,6 @@ fn main() -> Result<()> {
         }
     }
     by_kind(&machines, &rules_on, &seeds, disturbed)
-}
-
-/// begin and end of a phase that is held.
-fn decision() -> Result<()> {
-    let adapter = Adapter::builder(Topology::synthetic("16 cores, 8 threads")?)
-        .break_even(Duration::ZERO)
-        .build()?;
-    let phase = adapter.phase("held")?;
-    let time = |threads: usize| Duration::from_nanos(1_000_000 / threads.min(16) as u64);
-    while phase.state() != State::Holding {
-        let choice = phase.begin();
-        let took = time(choice.threads()) + Duration::from_nanos(choice.threads() as u64 * 2_000);
-        phase.end(choice, took)?;
-    }
-    let rounds = nanoseconds(|| {
-        let choice = black_box(&phase).begin();
-        let took = time(choice.threads()) + Duration::from_nanos(choice.threads() as u64 * 2_000);
-        phase.end(choice, took).expect("a valid time");
-    });
-    println!(
-        "a decision, begin and end: {:.0} ns (median of {ROUNDS}, {:.0} to {:.0}; bar 200 ns)",
-        rounds[ROUNDS / 2],
-        rounds[0],
-        rounds[ROUNDS - 1]
-    );
-    println!("{}", phase.why());
-    Ok(())
-}
-
-/// The controller without its shell, which is what a runtime that has its own pays.
-fn bare() -> Result<()> {
-    let topology = Topology::synthetic("16 cores, 8 threads")?;
-    let mut controller = Controller::new(Candidates::of(&topology, None)?, Rules::default());
-    let seconds = |threads: u32| 1e-3 / f64::from(threads.min(16)) + 2e-6 * f64::from(threads);
-    while controller.state() != State::Holding {
-        let on = controller.next();
-        controller.finished(on, seconds(on.threads()), seconds(on.threads()))?;
-    }
-    let on = controller.next();
-    let held = seconds(on.threads());
-    let rounds = nanoseconds(|| {
-        let on = black_box(&controller).next();
-        // The checks of the default in between are part of it.
-        let took = if on.threads() < 128 { held } else { seconds(128) };
-        controller.finished(on, took, took).expect("a valid time");
-    });
-    let chain = nanoseconds(|| {
-        let end = (0..100u64).fold(black_box(3), |x, n| black_box(x ^ n).wrapping_mul(0x9e37_79b9));
-        black_box(end);
-    });
-    println!(
-        "next and finished of {on}, held: {:.1} ns (median of {ROUNDS}, {:.1} to {:.1}; bar 50 ns), \
-         {:.3} of a chain of 100 multiplications ({:.1} ns)",
-        rounds[ROUNDS / 2],
-        rounds[0],
-        rounds[ROUNDS - 1],
-        rounds[ROUNDS / 2] / chain[ROUNDS / 2],
-        chain[ROUNDS / 2],
-    );
-    Ok(())
-}
-
-const ROUNDS: usize = 9;
-
-/// What one call takes, in order of rounds.
-fn nanoseconds(mut act: impl FnMut()) -> Vec<f64> {
-    const CALLS: u32 = 500_000;
-    let mut rounds: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
-            let begun = Instant::now();
-            (0..CALLS).for_each(|_| act());
-            begun.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS)
-        })
-        .collect();
-    rounds.sort_unstable_by(f64::total_cmp);
-    rounds
 }
 
 /// What one phase came out as.
