@@ -1,8 +1,13 @@
 //! The configurations of a machine, and the one that runs without adaptation.
 
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::places::Nodes;
 use crate::predict::Configuration;
+use crate::table::CandidateTable;
 use pacman_topology::Topology;
 
 /// The configurations of a machine, and the one that runs without adaptation.
@@ -30,13 +35,20 @@ use pacman_topology::Topology;
 /// assert_eq!(names, ["1x1", "2x1/1", "2x1/2", "3x1", "4x1"]);
 /// # Ok::<(), pacman_adapt::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Candidates {
+    /// All phases of a program may share it.
+    set: Arc<Set>,
+}
+
+#[derive(Debug)]
+struct Set {
     /// In order, without duplicates.
     all: Vec<Configuration>,
     default: usize,
     /// Hardware contexts that may be used.
     contexts: u32,
+    table: OnceBox<Arc<CandidateTable>>,
 }
 
 impl Candidates {
@@ -77,7 +89,7 @@ impl Candidates {
         let default = all.iter().filter(widest).max_by_key(|on| on.per_core()).copied();
         let default = default.unwrap_or(all[all.len() - 1]);
         let contexts = allowed(topology) as u32;
-        Ok(Candidates { contexts, ..Candidates::new(all, default)? })
+        Candidates::on(contexts, all, default)
     }
 
     /// The candidates of a team with `threads` threads without adaptation, or `max_threads` if that
@@ -107,14 +119,13 @@ impl Candidates {
     ) -> Result<Candidates> {
         let threads = threads.min(max_threads.unwrap_or(threads));
         let within = Candidates::of(topology, Some(threads))?;
-        if threads <= within.contexts as usize {
+        let contexts = within.contexts();
+        if threads <= contexts as usize {
             return Ok(within);
         }
         let team = Configuration::new(u32::try_from(threads).unwrap_or(u32::MAX))?;
-        let contexts = within.contexts;
-        let mut all = within.all;
-        all.push(team);
-        Ok(Candidates { contexts, ..Candidates::new(all, team)? })
+        let all = within.all().iter().copied().chain([team]);
+        Candidates::on(contexts, all.collect(), team)
     }
 
     /// The same numbers of threads without duplicates, and without cores and contexts.
@@ -136,9 +147,8 @@ impl Candidates {
     /// None: these candidates were checked when they were made.
     pub fn by_threads(self) -> Result<Candidates> {
         let plain = |on: &Configuration| Configuration::new(on.threads());
-        let all: Result<Vec<Configuration>> = self.all.iter().map(plain).collect();
-        let default = plain(&self.default())?;
-        Ok(Candidates { contexts: self.contexts, ..Candidates::new(all?, default)? })
+        let all: Result<Vec<Configuration>> = self.all().iter().map(plain).collect();
+        Candidates::on(self.contexts(), all?, plain(&self.default())?)
     }
 
     /// The same cores and contexts without duplicates, and without nodes.
@@ -148,9 +158,8 @@ impl Candidates {
     /// # Errors
     /// None: these candidates were checked when they were made.
     pub fn on_any_nodes(self) -> Result<Candidates> {
-        let all = self.all.iter().map(|on| on.wherever()).collect();
-        let default = self.default().wherever();
-        Ok(Candidates { contexts: self.contexts, ..Candidates::new(all, default)? })
+        let all = self.all().iter().map(|on| on.wherever()).collect();
+        Candidates::on(self.contexts(), all, self.default().wherever())
     }
 
     /// Candidates from a list. It assumes that each thread of the default has its own context.
@@ -158,10 +167,19 @@ impl Candidates {
     /// # Errors
     /// [`ErrorKind::InvalidInput`] if the list lacks `default`, or has a configuration with more
     /// threads: the loss is limited for steps down only.
-    pub fn new(mut all: Vec<Configuration>, default: Configuration) -> Result<Candidates> {
+    pub fn new(all: Vec<Configuration>, default: Configuration) -> Result<Candidates> {
+        Candidates::on(default.threads(), all, default)
+    }
+
+    /// The same on a machine of `contexts`.
+    fn on(
+        contexts: u32,
+        mut all: Vec<Configuration>,
+        default: Configuration,
+    ) -> Result<Candidates> {
         all.sort_unstable();
         all.dedup();
-        let Some(index) = all.iter().position(|&on| on == default) else {
+        let Some(at) = all.iter().position(|&on| on == default) else {
             let why = format!("the default {default} is not among the configurations");
             return Err(Error::new(ErrorKind::InvalidInput, why));
         };
@@ -171,32 +189,49 @@ impl Candidates {
             );
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
-        let contexts = default.threads();
-        Ok(Candidates { all, default: index, contexts })
+        let set = Set { all, default: at, contexts, table: OnceBox::new() };
+        Ok(Candidates { set: Arc::new(set) })
     }
 
     /// All, in order of threads.
     pub fn all(&self) -> &[Configuration] {
-        &self.all
+        &self.set.all
     }
 
     /// The configuration without adaptation: the most threads.
     pub fn default(&self) -> Configuration {
-        self.all[self.default]
+        self.set.all[self.set.default]
     }
 
-    pub(super) fn contexts(&self) -> u32 {
-        self.contexts
+    fn contexts(&self) -> u32 {
+        self.set.contexts
     }
 
     pub(super) fn default_index(&self) -> usize {
-        self.default
+        self.set.default
     }
 
     pub(super) fn index(&self, on: Configuration) -> Option<usize> {
-        self.all.iter().position(|&other| other == on)
+        self.all().iter().position(|&other| other == on)
+    }
+
+    /// The constants of the candidates, which all clones share unless they differ in `max_smt_gain`.
+    pub(super) fn table(&self, max_smt_gain: f64) -> Arc<CandidateTable> {
+        let Set { all, default, contexts, .. } = &*self.set;
+        let new = || Arc::new(CandidateTable::new(all, *default, *contexts, max_smt_gain));
+        let shared = self.set.table.get_or_init(|| Box::new(new()));
+        if shared.max_smt_gain == max_smt_gain { Arc::clone(shared) } else { new() }
     }
 }
+
+impl PartialEq for Candidates {
+    fn eq(&self, other: &Candidates) -> bool {
+        let key = |of: &Candidates| (of.default(), of.contexts());
+        self.all() == other.all() && key(self) == key(other)
+    }
+}
+
+impl Eq for Candidates {}
 
 fn allowed(topology: &Topology) -> usize {
     topology.contexts().iter().filter(|context| context.allowed).count()

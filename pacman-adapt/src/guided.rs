@@ -25,8 +25,8 @@ impl Known<'_> {
         let seconds = counted.iter().map(Sample::seconds).sum::<f64>() / counted.len() as f64;
         let unit = if counted.is_empty() { 1.0 } else { seconds / default };
         let mut samples = counted.to_vec();
-        for at in 0..self.all.len() {
-            if self.is_seen(at) && (at != self.default || counted.is_empty()) {
+        for &at in self.measured.all() {
+            if at != self.default || counted.is_empty() {
                 samples.push(Sample::new(self.all[at], self.level(at) * unit)?);
             }
         }
@@ -63,8 +63,7 @@ impl Known<'_> {
         if !events.is_empty() || self.is_seen(at) {
             return Vec::new();
         }
-        let on_the_way =
-            |&other: &usize| !self.is_seen(other) && self.contains(self.all[other], wish);
+        let on_the_way = |&other: &usize| !self.is_seen(other) && self.table.contains(other, at);
         match self.risk(at) <= credit {
             true => vec![at],
             false => (0..self.all.len()).filter(on_the_way).collect(),

@@ -1,19 +1,19 @@
 //! The bound of an execution's additional cost, from the measurements of a phase.
 
 use super::estimate::Estimate;
+use super::measured::Measured;
+use super::table::CandidateTable;
 use crate::predict::Configuration;
 
 /// The measurements of a phase, read only.
 pub(super) struct Known<'a> {
     pub(super) all: &'a [Configuration],
     pub(super) default: usize,
-    /// The number of hardware contexts.
-    pub(super) contexts: u32,
+    pub(super) table: &'a CandidateTable,
     pub(super) records: &'a [Estimate],
+    pub(super) measured: &'a Measured,
     /// The costs of an earlier run over the default's. Empty without memory.
     pub(super) recalled: &'a [Option<f64>],
-    /// The maximum SMT gain: the most that one more context of a core adds, as a part of its first.
-    pub(super) max_smt_gain: f64,
     /// The exponent of time with which costs grow.
     pub(super) cost_exponent: i32,
     /// By candidate; empty without predictions.
@@ -57,7 +57,7 @@ impl Known<'_> {
     /// The time there over the default's, measured in this run or recalled of an earlier one.
     pub(super) fn ratio(&self, at: usize) -> Option<f64> {
         let seen = self.is_seen(at).then(|| self.level(at) / self.level(self.default));
-        let ratio = seen.or(self.recalled.get(at).copied().flatten())?;
+        let ratio = seen.or(self.recalled(at))?;
         Some(if self.cost_exponent == 1 {
             ratio
         } else {
@@ -79,98 +79,63 @@ impl Known<'_> {
     /// takes at most as long as one thread with the work of all threads. Between two measured
     /// numbers of cores it costs at most as much as the more costly one.
     pub(super) fn ceiling(&self, at: usize) -> f64 {
-        let measured = || (0..self.all.len()).filter(|&other| self.is_seen(other));
         // One thread waits for nobody, so its work may be less than the time of all. Several may wait for each
         // other as long as all do.
         let least = if self.all[at].threads() == 1 { 0.0 } else { 1.0 };
         let shrunk = |from: usize| {
-            let share = self.share(self.all[from], self.all[at]);
+            let share = self.share(from, at);
             let alone = self.records[from].parallelism() * SLACK;
             self.level(from) * share.min(alone).max(least).powi(self.cost_exponent)
         };
-        let from_above = measured()
-            .filter(|&from| self.contains(self.all[from], self.all[at]))
-            .map(shrunk)
-            .fold(f64::INFINITY, f64::min);
-        let row = self.cores_line(at);
-        let place = row.iter().position(|&other| other == at).unwrap_or(0);
-        let nearest = |mut side: Box<dyn Iterator<Item = &usize> + '_>| {
-            side.find(|&&other| self.is_seen(other)).map(|&other| self.level(other))
-        };
-        let below = nearest(Box::new(row[..place].iter().rev()));
-        let above = nearest(Box::new(row[place..].iter()));
-        match (below, above) {
-            (Some(below), Some(above)) => from_above.min(below.max(above)),
-            _ => from_above,
+        let (mut most, mut below, mut above) = (f64::INFINITY, None, None);
+        for &other in self.measured.all() {
+            if self.table.contains(other, at) {
+                most = most.min(shrunk(other));
+            }
+            if self.are_in_line(at, other) {
+                let side = if other < at { &mut below } else { &mut above };
+                // The nearest: the last one below, the first one above.
+                if other < at || side.is_none() {
+                    *side = Some(self.level(other));
+                }
+            }
         }
+        below.zip(above).map_or(most, |(below, above)| most.min(below.max(above)))
+    }
+
+    pub(super) fn recalled(&self, at: usize) -> Option<f64> {
+        self.recalled.get(at).copied().flatten()
     }
 
     pub(super) fn expected(&self, at: usize) -> Option<Expected> {
         self.expected.get(at).copied().flatten()
     }
 
-    /// The greatest throughput of its contexts, where the first context of a core has 1.
-    ///
-    /// Threads in excess of the contexts add nothing: they take turns.
-    pub(super) fn capacity(&self, on: Configuration) -> f64 {
-        match (on.cores(), on.per_core()) {
-            (Some(cores), Some(contexts)) => {
-                f64::from(cores) * (1.0 + self.max_smt_gain * f64::from(contexts - 1))
-            }
-            _ if on.threads() > self.contexts => {
-                let fits = self.all.iter().filter(|other| other.threads() <= self.contexts);
-                fits.map(|&other| self.capacity(other)).fold(1.0, f64::max)
-            }
-            _ => f64::from(on.threads()),
-        }
-    }
-
     /// Whether `two` leaves out more than `one` of all that `one` leaves out of the default, cores or
     /// contexts.
     pub(super) fn is_further(&self, one: usize, two: usize) -> bool {
-        let (default, one, two) = (self.all[self.default], self.all[one], self.all[two]);
         let more = |part: fn(Configuration) -> Option<u32>| {
-            part(one) == part(default) || part(two) < part(one)
+            let [default, one, two] = [self.default, one, two].map(|at| part(self.all[at]));
+            one == default || two < one
         };
-        self.contains(one, two) && more(Configuration::cores) && more(Configuration::per_core)
+        self.table.contains(one, two) && more(Configuration::cores) && more(Configuration::per_core)
     }
 
-    /// The configurations with the same number of contexts on each core and of nodes, in order of cores.
+    /// Whether `other` has the contexts of `at` on each core and its nodes, so that only cores differ.
     /// Threads without cores count as one core each.
-    pub(super) fn cores_line(&self, at: usize) -> Vec<usize> {
-        let (per_core, nodes) = (self.all[at].per_core(), self.all[at].nodes());
-        let row = per_core.or(Some(1));
-        let among = |other: &usize| {
-            let other = self.all[*other];
-            let is_near = other.nodes().is_none() || nodes.is_none() || other.nodes() == nodes;
-            is_near && (other.per_core() == per_core || other.per_core() == row)
-        };
-        (0..self.all.len()).filter(among).collect()
-    }
-
-    /// Whether `small` results from `large` by leaving out cores, contexts or nodes.
-    pub(super) fn contains(&self, large: Configuration, small: Configuration) -> bool {
-        if self.nodes(small) > self.nodes(large) {
-            return false;
-        }
-        match ((large.cores(), large.per_core()), (small.cores(), small.per_core())) {
-            ((Some(cores), Some(contexts)), (Some(fewer), Some(less))) => {
-                fewer <= cores && less <= contexts
-            }
-            _ => small.threads() <= large.threads(),
-        }
+    fn are_in_line(&self, at: usize, other: usize) -> bool {
+        let (at, other) = (self.all[at], self.all[other]);
+        let is_near =
+            other.nodes().is_none() || at.nodes().is_none() || other.nodes() == at.nodes();
+        let per_core = at.per_core();
+        is_near && (other.per_core() == per_core || other.per_core() == per_core.or(Some(1)))
     }
 
     /// The factor by which `large` has more of the machine than `small`: contexts, or the memory bandwidth of
     /// nodes.
-    pub(super) fn share(&self, large: Configuration, small: Configuration) -> f64 {
-        let contexts = self.capacity(large) / self.capacity(small);
-        contexts.max(f64::from(self.nodes(large)) / f64::from(self.nodes(small)))
-    }
-
-    /// The NUMA nodes with threads. Cores without a number of nodes may be on all.
-    pub(super) fn nodes(&self, on: Configuration) -> u32 {
-        let all = || self.all.iter().filter_map(|other| other.nodes()).max().unwrap_or(1);
-        on.nodes().unwrap_or_else(|| all().min(on.cores().unwrap_or(on.threads())))
+    fn share(&self, large: usize, small: usize) -> f64 {
+        let (large, small) = (self.table.row(large), self.table.row(small));
+        let contexts = large.capacity / small.capacity;
+        contexts.max(f64::from(large.nodes) / f64::from(small.nodes))
     }
 }

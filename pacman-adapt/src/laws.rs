@@ -1,12 +1,14 @@
-//! The expectation of costs that were not measured, from laws of parallel programs.
+//! Laws of parallel programs, and how well each explains measured costs.
 //!
 //! By a law a part of the default's cost is serial, a part is divided among the threads, and a part grows
 //! with their number. `k` threads on a core do `k^a` times the work of one. The prior is a grid of such
 //! laws. The measured costs give the laws weights, with heavy tails, because no program
-//! follows a law exactly. A law says how a cost changes from the nearest measured configuration.
+//! follows a law exactly.
+//!
+//! A decision evaluates all laws for many configurations while the program waits. So the numbers of four laws
+//! fill a vector of a processor, and vectors without weight are left out.
 
-use super::known::Known;
-use crate::predict::Configuration;
+use std::array::from_fn;
 
 /// The exponent `a` of the work of a core: from contexts as good as cores to contexts that evict each
 /// other's data.
@@ -14,10 +16,10 @@ const CORE: [f64; 8] = [1.0, 0.6, 0.3, 0.0, -0.4, -0.8, -1.3, -2.0];
 /// The exponent of the number of threads with which a part of the cost grows: barriers, locks, shared data.
 const GROWTH: [f64; 3] = [0.5, 1.0, 2.0];
 /// The steps of each part between none and all.
-const PARTS: usize = 4;
-/// The laws of one exponent `a` and one growth.
-const SPLITS: usize = (PARTS + 1) * (PARTS + 2) / 2;
-const LAWS: usize = CORE.len() * GROWTH.len() * SPLITS;
+const STEPS: usize = 4;
+/// The vectors of all laws: 189 laws of the grid of 360 differ.
+const LANES: usize = 16;
+const VECTORS: usize = 192 / LANES;
 /// The error of a law, as a part of the cost: half of the distance between two of the grid.
 const ERROR: f64 = 0.03;
 /// The degrees of freedom of the errors' t distribution: the fewer, the heavier its tails.
@@ -25,191 +27,176 @@ const FREEDOM: f64 = 5.0;
 /// The error where the threads of the default take turns: no law says how much that costs, and each law is
 /// as likely.
 const TURNS: f64 = 0.3;
-/// The standard deviation of a law's cost at twice or half the threads or contexts of the nearest measured
-/// configuration, as a part of it.
-const PER_STEP: f64 = 0.04;
+/// The weight below which a law counts for nothing. All of them together change no cost by more than a part in
+/// ten million, which is the precision of the rest.
+const NEGLIGIBLE: f32 = 1e-10;
 
-/// The standard deviation of the cost on twice or half the NUMA nodes, as a part of it: no law knows nodes.
-/// Tuned.
-const PER_NODES: f64 = 0.3;
+/// A number for each of four laws.
+pub(super) type Vector<T> = [T; LANES];
 
-/// The probability that a law does not reach half of the cores of the nearest measured configuration. Tuned.
-const FAILS: f64 = 0.35;
-/// The least mean gain of one context more or fewer on the best cores, as a part of the best cost: no law
-/// knows the contexts of a core well.
-const BESIDE: f64 = 0.01;
-
-/// The weights of the laws, and the costs on the way.
-struct Laws<'a> {
-    known: &'a Known<'a>,
-    weights: [f64; LAWS],
+/// A law: its parts of the default's cost, and which exponents they have.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    grows: f64,
+    serial: f64,
+    divided: f64,
+    growth: usize,
+    core: usize,
+    /// The laws of the grid that are the same as this one.
+    count: usize,
 }
 
-/// The expectation for a configuration.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Outlook {
-    /// The mean of the cost.
-    pub(super) cost: f64,
-    /// The mean of what it is below the best, where it is.
-    pub(super) gain: f64,
-    /// The probability that it is below the best.
-    pub(super) chance: f64,
+/// The laws for a set of candidates, with their prior weights.
+#[derive(Debug)]
+pub(super) struct LawGrid {
+    laws: Vec<Law>,
+    prior: Vec<Vector<f64>>,
+    oversubscribed: bool,
 }
 
-impl Known<'_> {
-    /// The expectations for all configurations that were not measured, over the default's cost. The best so
-    /// far costs `best`, and executions vary by `noise`.
-    pub(super) fn outlooks(&self, best: f64, noise: f64, outlooks: &mut [Outlook]) {
-        let laws = Laws::new(self, noise);
-        let default = self.level(self.default);
-        for (at, outlook) in outlooks.iter_mut().enumerate().filter(|(at, _)| !self.is_seen(*at)) {
-            let Outlook { cost, gain, chance } = laws.outlook(at, best, self.ceiling(at));
-            *outlook = Outlook { cost: cost / default, gain: gain / default, chance };
-        }
-    }
-}
-
-impl<'a> Laws<'a> {
-    /// The posterior of the laws, with executions that vary by `noise`.
-    fn new(known: &'a Known<'a>, noise: f64) -> Laws<'a> {
-        let oversubscribed = known.all[known.default].threads() > known.contexts;
-        let weights = if oversubscribed { [1.0; LAWS] } else { prior() };
-        let mut laws = Laws { known, weights };
-        let error = if oversubscribed { TURNS } else { ERROR.hypot(noise) };
-        for at in (0..known.all.len()).filter(|&at| at != known.default) {
-            let Some(ratio) = known.ratio(at) else { continue };
-            let ratios = laws.ratios(known.all[at]);
-            for (weight, law) in laws.weights.iter_mut().zip(ratios) {
-                let off = (law / ratio).ln() / error;
-                *weight *= (1.0 + off * off / FREEDOM).powi(-(FREEDOM as i32 + 1) / 2);
-            }
-        }
-        let sum: f64 = laws.weights.iter().sum();
-        laws.weights.iter_mut().for_each(|weight| *weight /= sum);
-        laws
-    }
-
-    /// The outlook for `at`, which was not measured, against a best that costs `best`.
-    fn outlook(&self, at: usize, best: f64, ceiling: f64) -> Outlook {
-        let known = self.known;
-        let distance = |&other: &usize| distance(known, at, other);
-        let near = (0..known.all.len())
-            .filter(|&other| known.is_seen(other))
-            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-            .unwrap_or(known.default);
-        let anchor = known.level(near);
-        let (from, to) = (self.ratios(known.all[near]), self.ratios(known.all[at]));
-        let mut outlook = Outlook::default();
-        for number in 0..LAWS {
-            let ratio = to[number] / from[number];
-            let power =
-                if known.cost_exponent == 1 { ratio } else { ratio.powi(known.cost_exponent) };
-            let cost = (anchor * power).min(ceiling);
-            outlook.cost += self.weights[number] * cost;
-            outlook.gain += self.weights[number] * (best - cost).max(0.0);
-            outlook.chance += if cost < best { self.weights[number] } else { 0.0 };
-        }
-        // Where a law does not reach, the cost grows by the share of the cores or nodes.
-        let cores =
-            |on: Configuration| f64::from(on.threads()) / f64::from(on.per_core().unwrap_or(1));
-        let nodes = |on: Configuration| f64::from(known.nodes(on));
-        let share = |of: &dyn Fn(Configuration) -> f64| of(known.all[near]) / of(known.all[at]);
-        let share = share(&cores).max(share(&nodes)).max(1.0);
-        let reaches = (1.0 - FAILS).powf(share.log2());
-        outlook.gain *= reaches;
-        outlook.chance *= reaches;
-        outlook.cost = reaches * outlook.cost + (1.0 - reaches) * (anchor * share).min(ceiling);
-        if self.is_beside_best(at) {
-            outlook.gain = outlook.gain.max(BESIDE * best);
-        }
-        // A valley may lie where no law has one.
-        let steps = (distance(&near) / std::f64::consts::LN_2).min(1.0);
-        let of_steps = PER_STEP * steps;
-        let of_nodes =
-            PER_NODES * (nodes(known.all[near]) / nodes(known.all[at])).log2().abs().min(1.0);
-        let deviation = of_steps.max(of_nodes) * outlook.cost;
-        outlook.gain = outlook.gain.max(gain(outlook.cost - best, deviation));
-        outlook
-    }
-
-    /// Whether `at` has the cores of the best so far, with one context more or fewer on each, or on other nodes.
-    fn is_beside_best(&self, at: usize) -> bool {
-        let known = self.known;
-        let best = (0..known.all.len())
-            .filter(|&other| known.is_seen(other))
-            .min_by(|&a, &b| known.level(a).total_cmp(&known.level(b)))
-            .unwrap_or(known.default);
-        let contexts = |at: usize| known.all[at].per_core().unwrap_or(1);
-        best != known.default
-            && known.all[best].cores() == known.all[at].cores()
-            && (contexts(best).abs_diff(contexts(at)) == 1
-                || known.all[best].wherever() == known.all[at].wherever())
-    }
-
-    /// The time at `on` over the default's, by each law.
-    fn ratios(&self, on: Configuration) -> [f64; LAWS] {
-        let default = self.known.all[self.known.default];
-        let share = match (on.per_core(), default.per_core()) {
-            (Some(_), Some(_)) => None,
-            _ => Some(self.known.capacity(default) / self.known.capacity(on)),
-        };
-        let threads = f64::from(on.threads()) / f64::from(default.threads());
-        let of_default = f64::from(default.per_core().unwrap_or(1));
-        let contexts = f64::from(on.per_core().unwrap_or(1)) / of_default;
-        let (mut ratios, mut number) = ([0.0; LAWS], 0);
-        let growing = GROWTH.map(|growth| threads.powf(growth));
-        for divided in CORE.map(|a| share.unwrap_or(contexts / threads * contexts.powf(-a))) {
-            for growing in growing {
-                for grows in 0..=PARTS {
-                    for serial in 0..=PARTS - grows {
-                        let [grows, serial] = [grows, serial].map(|of| of as f64 / PARTS as f64);
-                        ratios[number] =
-                            serial + grows * growing + (1.0 - serial - grows) * divided;
-                        number += 1;
-                    }
+impl LawGrid {
+    /// The laws for candidates that differ in their contexts of a core, or do not.
+    pub(super) fn new(contexts_differ: bool, oversubscribed: bool) -> LawGrid {
+        let cores = if contexts_differ { CORE.len() } else { 1 };
+        let part = |steps: usize| steps as f64 / STEPS as f64;
+        let mut laws = Vec::new();
+        for grows in 0..=STEPS {
+            for serial in 0..=STEPS - grows {
+                let divided = STEPS - grows - serial;
+                // Exponents of a part that is not there make no difference.
+                let growths = if grows > 0 { GROWTH.len() } else { 1 };
+                let cores_here = if divided > 0 { cores } else { 1 };
+                let count = GROWTH.len() / growths * cores / cores_here;
+                let [grows, serial, divided] = [grows, serial, divided].map(part);
+                for growth in 0..growths {
+                    let all = (0..cores_here).map(|core| (growth, core));
+                    laws.extend(all.map(|(growth, core)| Law {
+                        grows,
+                        serial,
+                        divided,
+                        growth,
+                        core,
+                        count,
+                    }));
                 }
             }
         }
-        ratios
+        // Work that a program divides among threads is most often the larger part.
+        let prior = |law: &Law| if oversubscribed { 1.0 } else { (0.25 + law.divided).powf(1.5) };
+        let prior = vectors(laws.iter().map(|law| law.count as f64 * prior(law)), 0.0);
+        LawGrid { laws, prior, oversubscribed }
     }
-}
 
-/// The prior weights of the laws: work that a program divides among threads is most often the larger part.
-fn prior() -> [f64; LAWS] {
-    let (mut weights, mut number) = ([0.0; LAWS], 0);
-    for _ in 0..CORE.len() * GROWTH.len() {
-        for grows in 0..=PARTS {
-            for serial in 0..=PARTS - grows {
-                let divided = (PARTS - grows - serial) as f64 / PARTS as f64;
-                weights[number] = (0.25 + divided).powf(1.5);
-                number += 1;
+    /// The cost over the default's by each law, for a candidate with these multiples of the default's threads
+    /// and of its contexts on each core. `share` replaces laws of cores if either has no number of contexts.
+    /// A vector has more numbers of single precision.
+    pub(super) fn ratios(
+        &self,
+        threads: f64,
+        contexts: f64,
+        share: Option<f64>,
+    ) -> Vec<Vector<f32>> {
+        let growing = GROWTH.map(|growth| threads.powf(growth));
+        let divided = CORE.map(|a| share.unwrap_or(contexts / threads * contexts.powf(-a)));
+        let ratio = |law: &Law| {
+            let grows = law.grows * growing[law.growth];
+            (law.serial + grows + law.divided * divided[law.core]) as f32
+        };
+        vectors(self.laws.iter().map(ratio), 1.0)
+    }
+
+    /// The posterior of the laws, from the logarithms of the laws' ratios and of the measured one for each
+    /// configuration. Executions vary by `noise`.
+    pub(super) fn posterior<'a>(
+        &self,
+        noise: f64,
+        measured: impl Iterator<Item = (&'a [Vector<f32>], f64)>,
+    ) -> LawWeights {
+        let error = if self.oversubscribed { TURNS } else { ERROR.hypot(noise) };
+        let scale = 1.0 / (error * FREEDOM.sqrt());
+        let mut squares = [[1.0f64; LANES]; VECTORS];
+        for (laws, log) in measured {
+            for (squares, laws) in squares.iter_mut().zip(laws) {
+                for (square, &law) in squares.iter_mut().zip(laws) {
+                    let off = (f64::from(law) - log) * scale;
+                    *square *= 1.0 + off * off;
+                }
             }
         }
+        let mut sum = [0.0; LANES];
+        for (squares, prior) in squares.iter_mut().zip(&self.prior) {
+            for number in 0..LANES {
+                // The power is that of the t distribution's density: -(FREEDOM + 1) / 2.
+                squares[number] = prior[number] / squares[number].powi(3);
+                sum[number] += squares[number];
+            }
+        }
+        let scale = 1.0 / sum.iter().sum::<f64>();
+        let mut posterior =
+            LawWeights { weights: [[0.0; LANES]; VECTORS], places: [0; VECTORS], count: 0 };
+        for (place, squares) in squares[..self.prior.len()].iter().enumerate() {
+            let mut weights = [0.0; LANES];
+            let mut counts = false;
+            for (weight, square) in weights.iter_mut().zip(squares) {
+                *weight = (square * scale) as f32;
+                counts |= *weight > NEGLIGIBLE;
+            }
+            if counts {
+                let count = posterior.count;
+                (posterior.weights[count], posterior.places[count]) = (weights, place as u8);
+                posterior.count += 1;
+            }
+        }
+        posterior
     }
-    weights
 }
 
-/// A distance of configurations: by which factors cores, contexts and nodes differ.
-fn distance(known: &Known<'_>, one: usize, other: usize) -> f64 {
-    let log = |at: usize| {
-        let on = known.all[at];
-        let contexts = f64::from(on.per_core().unwrap_or(1));
-        let cores = f64::from(on.threads()) / contexts;
-        [cores, contexts, f64::from(known.nodes(on))].map(f64::ln)
-    };
-    log(one).iter().zip(log(other)).map(|(one, other)| (one - other).abs()).sum()
+/// Four of `numbers` each; the last vector is filled up with `rest`.
+fn vectors<T: Copy>(numbers: impl Iterator<Item = T>, rest: T) -> Vec<Vector<T>> {
+    let numbers: Vec<T> = numbers.collect();
+    let vector = |four: &[T]| from_fn(|at| four.get(at).copied().unwrap_or(rest));
+    numbers.chunks(LANES).map(vector).collect()
 }
 
-/// The mean gain of a cost that is expected to be `more` above the best, with that standard deviation. It
-/// is that of a logistic distribution, whose tails are heavier than the normal distribution's.
-pub(super) fn gain(more: f64, deviation: f64) -> f64 {
-    const SCALE: f64 = 1.8;
-    if deviation <= 0.0 {
-        return (-more).max(0.0);
+/// The probabilities of the laws. Only vectors that count have a place here.
+#[derive(Debug)]
+pub(super) struct LawWeights {
+    weights: [Vector<f32>; VECTORS],
+    /// The places of these vectors among all.
+    places: [u8; VECTORS],
+    count: usize,
+}
+
+impl LawWeights {
+    /// The mean of the cost on the way from one candidate to another, the mean of what it is below
+    /// `best`, and the probability that it is. The unit is the cost of the former.
+    /// No cost is above `ceiling`. Costs grow with time to the power of `exponent`.
+    pub(super) fn expectation(
+        &self,
+        from: &[Vector<f32>],
+        to: &[Vector<f32>],
+        (best, ceiling): (f64, f64),
+        exponent: i32,
+    ) -> [f64; 3] {
+        let (best, ceiling) = (best as f32, ceiling as f32);
+        let [mut cost, mut gain, mut chance] = [[0.0f32; LANES]; 3];
+        for (weights, &place) in self.weights[..self.count].iter().zip(&self.places) {
+            let (from, to) = (&from[usize::from(place)], &to[usize::from(place)]);
+            let ratios: Vector<f32> = from_fn(|number| to[number] / from[number]);
+            let mut powers = ratios;
+            for _ in 1..exponent {
+                powers = from_fn(|number| powers[number] * ratios[number]);
+            }
+            for number in 0..LANES {
+                // This is one instruction for all; `min` also treats NaN.
+                let of_law = if powers[number] < ceiling { powers[number] } else { ceiling };
+                let below = best - of_law;
+                cost[number] += weights[number] * of_law;
+                gain[number] += weights[number] * below.max(0.0);
+                chance[number] += if below > 0.0 { weights[number] } else { 0.0 };
+            }
+        }
+        let sum = |sums: Vector<f32>| f64::from(sums.iter().sum::<f32>());
+        [sum(cost), sum(gain), sum(chance)]
     }
-    let scaled = -SCALE * more / deviation;
-    // Both forms are the same; neither overflows.
-    let softened =
-        if scaled > 0.0 { scaled + (-scaled).exp().ln_1p() } else { scaled.exp().ln_1p() };
-    softened * deviation / SCALE
 }

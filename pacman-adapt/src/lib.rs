@@ -40,11 +40,14 @@ mod guided;
 mod known;
 mod laws;
 mod machine;
+mod measured;
 mod objective;
+mod outlook;
 pub mod phases;
 mod places;
 pub mod predict;
 mod regret_budget;
+mod table;
 
 pub use actuator::{Actuator, ScopedThreads};
 pub use adapter::{Adapter, Builder, Choice, Phase};

@@ -109,14 +109,19 @@ impl RegretBudget {
     /// The number of executions at the default after which the credit covers `risk`; `None` if it
     /// never does.
     pub fn waits(&self, risk: f64, default: f64) -> Option<u64> {
-        let mut then = *self;
-        for waited in 0..10_000 {
-            if then.credit(default) >= risk {
-                return Some(waited);
-            }
-            then.at_default(default);
+        const MOST: u64 = 10_000;
+        // The credit only grows, so this halves the range.
+        let after = |waited: u64| {
+            let baseline = self.baseline + waited as f64 * default;
+            let then = RegretBudget { executions: self.executions + waited, baseline, ..*self };
+            then.credit(default) >= risk
+        };
+        let (mut least, mut most) = (0, MOST);
+        while least < most {
+            let middle = (least + most) / 2;
+            (least, most) = if after(middle) { (least, middle) } else { (middle + 1, most) };
         }
-        None
+        (least < MOST).then_some(least)
     }
 
     /// The cost of the executions so far beyond the estimate for the default; below 0 for a gain.

@@ -10,6 +10,7 @@ use super::limits::{
     KNOWN_WELL, LEAST_CHANGE, LEAST_GAIN, LEAST_GAIN_OF_BURSTS, LEAST_LOOK, LONGEST, LOOKS,
     VERIFIED,
 };
+use super::reason::Reason;
 use super::rules::State;
 use super::state::Controller;
 use super::value::Offer;
@@ -30,11 +31,7 @@ impl Controller {
         }
         if self.rules.break_even > 0.0 && self.seconds.level() < self.rules.break_even {
             (self.state, self.next, self.best) = (State::LeftAlone, default, default);
-            self.why = format!(
-                "{:.3} ms is too short: below {:.3} ms adapting costs more than it may gain",
-                self.seconds.level() * 1e3,
-                self.rules.break_even * 1e3
-            );
+            self.reason = Reason::TooShort(self.seconds.level(), self.rules.break_even);
             return;
         }
         let before = self.best;
@@ -42,19 +39,17 @@ impl Controller {
         let [one, other] = self.records[default].levels();
         self.default_cost = one.min(other) + self.burst(default);
         let (mut best, mut least) = (default, usual.mean());
-        for at in 0..self.records.len() {
-            if at != default && self.records[at].is_measured() {
-                let cost = self.posterior(at).mean();
-                let risk = self.risk(at);
-                if risk > 0.0 && at != self.next && risk > self.credit() {
-                    continue;
-                }
-                // Whether bursts alone make it better is known less well.
-                let by_bursts = self.records[at].level() > self.records[default].level();
-                let gain = if by_bursts { LEAST_GAIN_OF_BURSTS } else { LEAST_GAIN };
-                if cost < least.min(usual.mean() * (1.0 - gain)) {
-                    (best, least) = (at, cost);
-                }
+        for &at in self.measured.all().iter().filter(|&&at| at != default) {
+            let cost = self.posterior(at).mean();
+            let risk = self.risk(at);
+            if risk > 0.0 && at != self.next && risk > self.credit() {
+                continue;
+            }
+            // Whether bursts alone make it better is known less well.
+            let by_bursts = self.records[at].level() > self.records[default].level();
+            let gain = if by_bursts { LEAST_GAIN_OF_BURSTS } else { LEAST_GAIN };
+            if cost < least.min(usual.mean() * (1.0 - gain)) {
+                (best, least) = (at, cost);
             }
         }
         self.is_new |= best != before;
@@ -117,51 +112,38 @@ impl Controller {
             (self.next, self.state) = (best, State::Sampling);
             // Gains fill the account sooner than waiting does, so this looks again after half of the time.
             self.due = now + (wait / 2).clamp(1, LONGEST);
-            let measured = self.records.iter().filter(|record| record.is_measured()).count();
-            let so_far = match measured {
-                1 => String::new(),
-                _ => format!("the best of {measured} measured on average; "),
+            self.reason = Reason::Unpaid {
+                target: self.candidates.all()[target.at],
+                risk: target.risk / self.default_cost,
+                credit: credit.max(0.0) / self.default_cost,
+                measured: self.measured.all().len(),
             };
-            self.why = format!(
-                "{so_far}a sample of {} may cost as much as {:.3} more executions; the budget allows \
-                 {:.3} now",
-                self.candidates.all()[target.at],
-                target.risk / self.default_cost,
-                credit.max(0.0) / self.default_cost
-            );
             return;
         };
         let is_new = !self.records[offer.at].is_measured();
         (self.next, self.due) = (offer.at, now + 1);
-        let all = self.candidates.all();
-        let ratio = offer.cost / self.default_cost;
-        let usual = all[default];
         if !is_new {
             self.state = if offer.at == default { State::Checking } else { State::Verifying };
-            self.why = match self.changed.take() {
-                Some(factor) => {
-                    let change = (factor - 1.0) * 100.0;
-                    format!("executions have changed by {change:+.0} %: measured again")
-                }
-                None if self.records[offer.at].count() < VERIFIED => {
-                    "measured so few times that noise may hide its cost: once more".to_owned()
-                }
-                None => "measured long ago: it may have changed".to_owned(),
+            self.reason = match self.changed.take() {
+                Some(factor) => Reason::Changed(factor),
+                None if self.records[offer.at].count() < VERIFIED => Reason::Uncertain,
+                None => Reason::Old,
             };
             return;
         }
         self.state = State::Sampling;
         self.samples += 1;
-        let is_recalled = self.recalled.get(offer.at).copied().flatten().is_some();
+        let is_recalled = self.known().recalled(offer.at).is_some();
         self.ceiling = match is_recalled {
             true => offer.risk + self.records[default].level(),
             false => self.known().ceiling(offer.at),
         };
-        self.why = match advice {
-            _ if is_recalled => "it was the best in an earlier run".to_owned(),
-            Some(step) if self.expected.is_empty() => step.why().to_owned(),
-            Some(_) => format!("predicted to cost {ratio:.3} of {usual}"),
-            None => format!("expected to cost {ratio:.3} of {usual}, and less with luck"),
+        let ratio = offer.cost / self.default_cost;
+        self.reason = match advice {
+            _ if is_recalled => Reason::Recalled,
+            Some(step) if self.expected.is_empty() => Reason::Said(step.why().to_owned()),
+            Some(_) => Reason::Predicted(ratio),
+            None => Reason::Expected(ratio),
         };
     }
 
@@ -181,17 +163,14 @@ impl Controller {
         }
         (self.state, self.next) = (state, best);
         self.changed = None;
-        let measured = self.records.iter().filter(|record| record.is_measured()).count();
-        let ratio = least / self.default_cost;
-        let usual = self.candidates.default();
-        self.why = if best != default {
-            format!("costs {ratio:.3} of {usual} on average, the best of {measured} measured")
+        let measured = self.measured.all().len();
+        self.reason = if best != default {
+            Reason::Best(least / self.default_cost, measured)
         } else if before != default {
-            let on = self.candidates.all()[before];
             let ratio = self.posterior(before).mean() / self.default_cost;
-            format!("{on} cost {ratio:.3} of it on average: rolled back")
+            Reason::RolledBack(self.candidates.all()[before], ratio)
         } else {
-            format!("of {measured} measured no other is clearly better")
+            Reason::NoneBetter(measured)
         };
     }
 

@@ -1,12 +1,15 @@
 //! Evidence from elsewhere: earlier runs, predictors, and changes of the machine.
 
 use super::limits::DISPROVES;
+use super::reason::Reason;
 use super::rules::State;
 use super::state::Controller;
 use crate::candidates::Candidates;
 use crate::estimate::{Bursts, Estimate};
 use crate::evidence::Evidence;
-use crate::laws::Outlook;
+use crate::known::Expected;
+use crate::measured::Measured;
+use crate::outlook::Outlook;
 use crate::predict::{Configuration, Sample, Step};
 
 /// Executions at the default whose counts are kept: more than any predictor has event sets.
@@ -50,7 +53,7 @@ impl Controller {
         let default_cost = self.records[default].level();
         let over = |at: usize| match self.records[at].is_measured() {
             true => Some(self.records[at].level() / default_cost),
-            false => self.recalled.get(at).copied().flatten(),
+            false => self.known().recalled(at),
         };
         let all = self.candidates.all().iter().enumerate().filter(|(at, _)| *at != default);
         let ratios: Vec<_> = all.filter_map(|(at, &on)| Some((on, over(at)?))).collect();
@@ -122,7 +125,11 @@ impl Controller {
             }
             _ => Vec::new(),
         };
-        self.expected = if self.disproved { Vec::new() } else { advice.expected };
+        let expected = if self.disproved { Vec::new() } else { advice.expected };
+        let covers = |expected: &[Option<Expected>], at| matches!(expected.get(at), Some(Some(_)));
+        self.is_new |=
+            (0..self.records.len()).any(|at| covers(&expected, at) != covers(&self.expected, at));
+        self.expected = expected;
         Some(advice.step)
     }
 
@@ -164,6 +171,13 @@ impl Controller {
             _ => Estimate::default(),
         });
         self.records = records.collect();
+        self.table = self.candidates.table(self.rules.max_smt_gain);
+        self.measured = Measured::none(self.records.len(), self.candidates.default_index());
+        for (at, record) in self.records.iter().enumerate() {
+            if record.is_measured() {
+                self.measured.add(at, &self.table);
+            }
+        }
         self.outlooks = vec![Outlook::default(); self.records.len()];
         self.is_new = true;
         let default = self.candidates.default_index();
@@ -180,10 +194,10 @@ impl Controller {
             self.default_cost = f64::INFINITY;
         }
         let names: Vec<String> = dropped.iter().map(ToString::to_string).collect();
-        self.why = match dropped.len() {
+        self.reason = Reason::Said(match dropped.len() {
             0 => "the machine has changed".to_owned(),
             count => format!("{count} configurations are gone ({})", names.join(", ")),
-        };
+        });
         dropped
     }
 }

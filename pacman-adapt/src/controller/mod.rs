@@ -4,6 +4,7 @@ mod decide;
 mod inputs;
 mod limits;
 mod observe;
+mod reason;
 mod rules;
 mod state;
 mod value;

@@ -6,6 +6,7 @@ use crate::objective::Execution;
 use crate::predict::Configuration;
 
 use super::limits::{DISPROVES, LEAST_GAIN, LONG, NONSENSE, REST, SHOWN, VERIFIED};
+use super::reason::Reason;
 use super::rules::State;
 use super::state::Controller;
 
@@ -138,11 +139,12 @@ impl Controller {
         let now = self.account.executions();
         self.in_burst = disturbed;
         if disturbed {
-            self.due = now;
+            (self.due, self.is_new) = (now, true);
             return self.bursts[1].add(cost - self.ceiling, now);
         }
-        if count > 0 {
-            self.vary((cost / level - 1.0).abs());
+        match count {
+            0 => self.measured.add(at, &self.table),
+            _ => self.vary((cost / level - 1.0).abs()),
         }
         let busy = execution.parallelism().unwrap_or(f64::INFINITY);
         if at == default && self.rules.break_even > 0.0 {
@@ -179,7 +181,7 @@ impl Controller {
     /// follows; then the bound is wrong.
     #[cold]
     fn is_disturbed(&mut self, at: usize, cost: f64) -> bool {
-        if self.recalled.get(at).copied().flatten().is_some() {
+        if self.known().recalled(at).is_some() {
             if cost > self.ceiling {
                 // The earlier run measured other work.
                 self.recalled.clear();
@@ -258,7 +260,8 @@ impl Controller {
         if self.nonsense >= NONSENSE {
             self.state = State::Off;
             self.next = self.candidates.default_index();
-            self.why = format!("{NONSENSE} executions in a row had no valid time");
+            let invalid = format!("{NONSENSE} executions in a row had no valid time");
+            self.reason = Reason::Said(invalid);
             why += "; the phase runs unadapted from now on";
         }
         Error::new(ErrorKind::InvalidInput, why)

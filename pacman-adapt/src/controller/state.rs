@@ -1,14 +1,19 @@
 //! The state of one phase.
 
+use std::sync::Arc;
+
 use crate::candidates::Candidates;
 use crate::estimate::{Bursts, Estimate};
 use crate::evidence::Evidence;
 use crate::known::{Expected, Known};
-use crate::laws::Outlook;
+use crate::measured::Measured;
+use crate::outlook::Outlook;
 use crate::predict::{Configuration, Sample};
 use crate::regret_budget::RegretBudget;
+use crate::table::CandidateTable;
 
 use super::limits::{CLEAR, LEAST_CHANGE, MOST_CHANGE, REST};
+use super::reason::Reason;
 use super::rules::{Rules, State};
 
 /// Chooses the configuration of one phase's next execution from the costs of the former ones.
@@ -35,6 +40,8 @@ use super::rules::{Rules, State};
 #[derive(Debug)]
 pub struct Controller {
     pub(super) candidates: Candidates,
+    pub(super) table: Arc<CandidateTable>,
+    pub(super) measured: Measured,
     pub(super) rules: Rules,
     pub(super) records: Vec<Estimate>,
     /// Seconds at the default, for any objective.
@@ -93,7 +100,7 @@ pub struct Controller {
     pub(super) reduced: u64,
     /// Configurations that the machine no longer has.
     pub(super) gone: usize,
-    pub(super) why: String,
+    pub(super) reason: Reason,
 }
 
 impl Controller {
@@ -133,7 +140,9 @@ impl Controller {
             disproved: false,
             reduced: 0,
             gone: 0,
-            why: "what runs without adaptation is measured first".into(),
+            reason: Reason::First,
+            table: candidates.table(rules.max_smt_gain),
+            measured: Measured::none(candidates.all().len(), default),
             candidates,
             rules,
         }
@@ -188,7 +197,8 @@ impl Controller {
         let usual = self.candidates.default();
         let more = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
         let here = self.records[self.next].level();
-        let mut line = format!("{}: {}, {}", self.next(), self.state, self.why);
+        let reason = self.reason.text(usual);
+        let mut line = format!("{}: {}, {reason}", self.next(), self.state);
         if here.is_finite() && default.is_finite() && self.next != self.candidates.default_index() {
             line += &format!("; the latest cost {:.3} of one on {usual}", here / default);
         }
@@ -234,10 +244,10 @@ impl Controller {
         Known {
             all: self.candidates.all(),
             default: self.candidates.default_index(),
-            contexts: self.candidates.contexts(),
+            table: &self.table,
             records: &self.records,
+            measured: &self.measured,
             recalled: &self.recalled,
-            max_smt_gain: self.rules.max_smt_gain,
             cost_exponent: self.rules.cost_exponent,
             expected: &self.expected,
         }

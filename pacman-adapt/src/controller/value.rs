@@ -1,6 +1,6 @@
 //! The value of one execution of a configuration: its expected saving, its cost and its risk.
 
-use crate::laws::{Outlook, gain};
+use crate::outlook::{Outlook, gain};
 use crate::predict::Step;
 
 use super::limits::{
@@ -44,7 +44,9 @@ impl Controller {
     pub(super) fn offers(&mut self, least: f64, advice: Option<&Step>) -> Vec<Offer> {
         let (now, default) = (self.account.executions(), self.candidates.default_index());
         let horizon = self.horizon();
-        if std::mem::take(&mut self.is_new) {
+        // During a burst a sample shows nothing.
+        let may_sample = !self.in_burst && self.samples < self.rules.budget;
+        if may_sample && std::mem::take(&mut self.is_new) {
             let mut outlooks = std::mem::take(&mut self.outlooks);
             self.known().outlooks(self.records[self.best].level(), self.noise(), &mut outlooks);
             self.outlooks = outlooks;
@@ -57,14 +59,13 @@ impl Controller {
         let known = self.known();
         let wished = advice.filter(|_| self.expected.is_empty() && !self.disproved);
         let wished = wished.map(|step| known.wished(step, self.credit()));
-        let others = (0..self.records.len()).filter(|&at| at != default);
-        let looked = others.clone().filter(|&at| self.records[at].is_measured());
-        let looked = looked.map(|at| self.records[at].seen()).max().unwrap_or(0);
-        let mut offers = Vec::new();
+        let others = self.measured.all().iter().filter(|&&at| at != default);
+        let looked = others.map(|&at| self.records[at].seen()).max().unwrap_or(0);
+        let mut offers = Vec::with_capacity(self.records.len());
         for at in (0..self.records.len()).filter(|&at| at != self.best) {
             let record = &self.records[at];
             let (mut look, mut returns) = (0.0, 0.0);
-            let recalled = self.recalled.get(at).copied().flatten();
+            let recalled = known.recalled(at);
             let outlook = if record.is_measured() {
                 let posterior = self.posterior(at);
                 let gains = posterior.costs.map(|cost| gain(cost - least, posterior.deviation));
@@ -89,8 +90,7 @@ impl Controller {
                     chance: 0.5,
                 };
                 match (recalled, known.expected(at), &wished) {
-                    // During a burst a sample shows nothing.
-                    _ if self.in_burst || self.samples >= self.rules.budget => continue,
+                    _ if !may_sample => continue,
                     (Some(ratio), ..) => normal(ratio * from, RECALLED * ratio * from),
                     (_, Some(expected), _) => {
                         // Predictions share most of their errors. Once one has come true, the

@@ -1,0 +1,41 @@
+//! The candidates that a phase has measured.
+
+use crate::table::CandidateTable;
+
+/// The measured candidates, and for each other one the nearest of them.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    /// In order of candidates.
+    all: Vec<usize>,
+    /// By candidate.
+    nearest: Vec<usize>,
+}
+
+impl Measured {
+    /// No measured candidate; the default is the nearest one.
+    pub(super) fn none(candidates: usize, default: usize) -> Measured {
+        Measured { all: Vec::new(), nearest: vec![default; candidates] }
+    }
+
+    /// Adds a candidate.
+    pub(super) fn add(&mut self, at: usize, table: &CandidateTable) {
+        let Err(place) = self.all.binary_search(&at) else { return };
+        self.all.insert(place, at);
+        let is_first = self.all.len() == 1;
+        for (other, nearest) in self.nearest.iter_mut().enumerate() {
+            let (new, old) = (table.distance(other, at), table.distance(other, *nearest));
+            // Of candidates at the same distance the first one counts.
+            if is_first || new < old || (new == old && at < *nearest) {
+                *nearest = at;
+            }
+        }
+    }
+
+    pub(super) fn all(&self) -> &[usize] {
+        &self.all
+    }
+
+    pub(super) fn nearest(&self, at: usize) -> usize {
+        self.nearest[at]
+    }
+}
