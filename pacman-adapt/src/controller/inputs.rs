@@ -138,7 +138,7 @@ impl Controller {
         let Some(expected) = self.expected.get(at).copied().flatten() else { return };
         // The sample exceeds its predicted limit, so predictions are ignored until the phase changes.
         if cost > expected.most() {
-            self.disproved = true;
+            (self.disproved, self.is_new) = (true, true);
             self.expected.clear();
         }
         // The sample is below its predicted limit. The default is then assumed to be cheaper by the

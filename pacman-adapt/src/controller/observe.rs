@@ -139,7 +139,7 @@ impl Controller {
         let now = self.account.executions();
         self.in_burst = disturbed;
         if disturbed {
-            (self.due, self.is_new) = (now, true);
+            self.due = now;
             return self.bursts[1].add(cost - self.ceiling, now);
         }
         match count {
