@@ -289,4 +289,14 @@ mod tests {
         assert_eq!(Candidates::of(&plain, Some(4)).unwrap().default().to_string(), "2x2");
         assert_eq!(Candidates::of(&plain, Some(0)).unwrap_err().kind(), ErrorKind::InvalidInput);
     }
+
+    #[test]
+    fn clones_share_a_table_unless_the_gain_of_contexts_differs() {
+        let plain = Topology::synthetic("4 cores, 2 threads").unwrap();
+        let candidates = Candidates::of(&plain, None).unwrap();
+        let table = candidates.table(1.0);
+        assert!(Arc::ptr_eq(&table, &candidates.clone().table(1.0)));
+        assert_eq!((table.row(0).capacity, table.row(7).capacity), (1.0, 8.0), "1x1 and 4x2");
+        assert_eq!(candidates.table(0.5).row(7).capacity, 6.0);
+    }
 }

@@ -167,7 +167,11 @@ impl Estimate {
     /// The highest average of busy threads; infinite if one is unknown.
     pub(super) fn parallelism(&self) -> f64 {
         let kept = LATEST.min(self.count as usize);
-        self.busy[..kept].iter().copied().reduce(f64::max).unwrap_or(f64::INFINITY)
+        // Most callers know none.
+        if kept == 0 || self.busy[0] == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        self.busy[..kept].iter().copied().fold(0.0, f64::max)
     }
 
     /// The median of the latest costs. Of two it is the lower one, because disturbances only add cost.

@@ -85,14 +85,14 @@ impl Known<'_> {
         let shrunk = |from: usize| {
             let share = self.share(from, at);
             let alone = self.records[from].parallelism() * SLACK;
-            self.level(from) * share.min(alone).max(least).powi(self.cost_exponent)
+            self.level(from) * self.cost(share.min(alone).max(least))
         };
         let (mut most, mut below, mut above) = (f64::INFINITY, None, None);
         for &other in self.measured.all() {
             if self.table.contains(other, at) {
                 most = most.min(shrunk(other));
             }
-            if self.are_in_line(at, other) {
+            if self.table.are_in_line(at, other) {
                 let side = if other < at { &mut below } else { &mut above };
                 // The nearest: the last one below, the first one above.
                 if other < at || side.is_none() {
@@ -101,6 +101,12 @@ impl Known<'_> {
             }
         }
         below.zip(above).map_or(most, |(below, above)| most.min(below.max(above)))
+    }
+
+    /// The cost of an execution that takes `times` another's time, over its cost.
+    #[inline]
+    fn cost(&self, times: f64) -> f64 {
+        if self.cost_exponent == 1 { times } else { times.powi(self.cost_exponent) }
     }
 
     pub(super) fn recalled(&self, at: usize) -> Option<f64> {
@@ -119,16 +125,6 @@ impl Known<'_> {
             one == default || two < one
         };
         self.table.contains(one, two) && more(Configuration::cores) && more(Configuration::per_core)
-    }
-
-    /// Whether `other` has the contexts of `at` on each core and its nodes, so that only cores differ.
-    /// Threads without cores count as one core each.
-    fn are_in_line(&self, at: usize, other: usize) -> bool {
-        let (at, other) = (self.all[at], self.all[other]);
-        let is_near =
-            other.nodes().is_none() || at.nodes().is_none() || other.nodes() == at.nodes();
-        let per_core = at.per_core();
-        is_near && (other.per_core() == per_core || other.per_core() == per_core.or(Some(1)))
     }
 
     /// The factor by which `large` has more of the machine than `small`: contexts, or the memory bandwidth of

@@ -200,3 +200,72 @@ impl LawWeights {
         [sum(cost), sum(gain), sum(chance)]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All 360 laws of the grid: the weight of the prior, the parts and the exponents.
+    fn grid() -> Vec<(f64, [f64; 3], f64, f64)> {
+        let mut all = Vec::new();
+        for (core, growth) in CORE.iter().flat_map(|&core| GROWTH.map(|growth| (core, growth))) {
+            for grows in 0..=STEPS {
+                for serial in 0..=STEPS - grows {
+                    let parts = [serial, grows, STEPS - grows - serial];
+                    let parts = parts.map(|part| part as f64 / STEPS as f64);
+                    all.push(((0.25 + parts[2]).powf(1.5), parts, growth, core));
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn merged_laws_expect_what_all_laws_of_the_grid_do() {
+        let ratio = |(_, [serial, grows, divided], growth, core): (f64, [f64; 3], f64, f64),
+                     threads: f64,
+                     contexts: f64| {
+            let divides = contexts / threads * contexts.powf(-core);
+            serial + grows * threads.powf(growth) + divided * divides
+        };
+        let (noise, best, ceiling) = (0.01, 0.9, 3.0);
+        for contexts_differ in [false, true] {
+            let contexts = if contexts_differ { 0.5 } else { 1.0 };
+            let laws = LawGrid::new(contexts_differ, false);
+            let count: usize = laws.laws.iter().map(|law| law.count).sum();
+            assert_eq!(count, if contexts_differ { 360 } else { 45 });
+            // Two measured candidates, from one of which a third is expected.
+            let measured = [(0.5, contexts, 0.8), (0.25, 1.0, 1.1)];
+            let logs = measured.map(|(threads, contexts, _)| {
+                let ratios = laws.ratios(threads, contexts, None);
+                ratios.iter().map(|ratios| ratios.map(f32::ln)).collect::<Vec<_>>()
+            });
+            let known =
+                logs.iter().zip(measured).map(|(logs, (.., cost))| (&logs[..], f64::ln(cost)));
+            let weights = laws.posterior(noise, known);
+            let [from, to] = [(0.5, contexts), (0.125, 1.0)]
+                .map(|(threads, contexts)| laws.ratios(threads, contexts, None));
+            for exponent in [1, 3] {
+                let found = weights.expectation(&from, &to, (best, ceiling), exponent);
+                let (mut sum, mut expected) = (0.0, [0.0; 3]);
+                for law in grid() {
+                    let off = measured.map(|(threads, contexts, cost)| {
+                        (ratio(law, threads, contexts) / cost).ln() / ERROR.hypot(noise)
+                    });
+                    let weight = off
+                        .iter()
+                        .fold(law.0, |weight, off| weight * (1.0 + off * off / FREEDOM).powi(-3));
+                    let steps = ratio(law, 0.125, 1.0) / ratio(law, 0.5, contexts);
+                    let cost = steps.powi(exponent).min(ceiling);
+                    let here = [cost, (best - cost).max(0.0), f64::from(u8::from(cost < best))];
+                    sum += weight;
+                    expected.iter_mut().zip(here).for_each(|(sum, of)| *sum += weight * of);
+                }
+                for (found, expected) in found.into_iter().zip(expected) {
+                    let expected = expected / sum;
+                    assert!((found - expected).abs() < 1e-5 * expected, "{found} {expected}");
+                }
+            }
+        }
+    }
+}

@@ -46,6 +46,7 @@ mod outlook;
 pub mod phases;
 mod places;
 pub mod predict;
+mod reason;
 mod regret_budget;
 mod table;
 

@@ -7,21 +7,22 @@ use crate::table::CandidateTable;
 pub(super) struct Measured {
     /// In order of candidates.
     all: Vec<usize>,
-    /// By candidate.
+    /// By candidate; of no meaning before the first.
     nearest: Vec<usize>,
 }
 
 impl Measured {
-    /// No measured candidate; the default is the nearest one.
-    pub(super) fn none(candidates: usize, default: usize) -> Measured {
-        Measured { all: Vec::new(), nearest: vec![default; candidates] }
+    pub(super) fn new(table: &CandidateTable, measured: impl Iterator<Item = usize>) -> Measured {
+        let mut all = Measured { all: Vec::new(), nearest: vec![0; table.len()] };
+        measured.for_each(|at| all.add(at, table));
+        all
     }
 
     /// Adds a candidate.
     pub(super) fn add(&mut self, at: usize, table: &CandidateTable) {
         let Err(place) = self.all.binary_search(&at) else { return };
+        let is_first = self.all.is_empty();
         self.all.insert(place, at);
-        let is_first = self.all.len() == 1;
         for (other, nearest) in self.nearest.iter_mut().enumerate() {
             let (new, old) = (table.distance(other, at), table.distance(other, *nearest));
             // Of candidates at the same distance the first one counts.

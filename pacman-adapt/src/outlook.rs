@@ -86,7 +86,7 @@ impl Known<'_> {
             let failed = (self.level(near) * share).min(ceiling);
             outlook.cost = reaches * outlook.cost + (1.0 - reaches) * failed;
         }
-        if self.is_beside(cheapest, at) {
+        if cheapest != self.default && self.table.are_beside(cheapest, at) {
             outlook.gain = outlook.gain.max(BESIDE * best);
         }
         // A valley may lie where no law has one.
@@ -96,15 +96,6 @@ impl Known<'_> {
         let deviation = of_steps.max(of_nodes) * outlook.cost;
         outlook.gain = outlook.gain.max(gain(outlook.cost - best, deviation));
         outlook
-    }
-
-    /// Whether `at` has the cores of the best so far, with one context more or fewer on each, or on other nodes.
-    fn is_beside(&self, best: usize, at: usize) -> bool {
-        let shapes = self.table.row(best).shape.zip(self.table.row(at).shape);
-        let is_near = shapes.is_some_and(|((cores, contexts), (others, contexts_there))| {
-            cores == others && contexts.abs_diff(contexts_there) <= 1
-        });
-        best != self.default && is_near
     }
 }
 

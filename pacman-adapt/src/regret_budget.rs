@@ -139,3 +139,33 @@ impl RegretBudget {
         self.executions
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Executes the default one by one, until the credit covers the risk.
+    fn waits_one_by_one(account: &RegretBudget, risk: f64, default: f64) -> Option<u64> {
+        let mut then = *account;
+        (0..10_000).find(|_| {
+            let covers = then.credit(default) >= risk;
+            then.at_default(default);
+            covers
+        })
+    }
+
+    #[test]
+    fn a_wait_ends_at_the_first_execution_whose_credit_covers_the_risk() {
+        for (executions, lost) in [(0, 0.0), (3, 0.4), (60, -2.0), (119, 0.3), (400, 7.5)] {
+            let mut account = RegretBudget::new(RegretLimits::default());
+            (0..executions).for_each(|_| account.at_default(1.0));
+            account.reserve(lost);
+            for risk in
+                [-1.0, 0.0, 0.03, 0.31, 0.999, 1.17, 5.0, 99.0, 1e9, f64::INFINITY, f64::NAN]
+            {
+                let waits = waits_one_by_one(&account, risk, 1.0);
+                assert_eq!(account.waits(risk, 1.0), waits, "{risk} after {executions}");
+            }
+        }
+    }
+}

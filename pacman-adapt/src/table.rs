@@ -17,8 +17,8 @@ pub(super) struct CandidateTable {
 #[derive(Debug)]
 pub(super) struct CandidateRow {
     threads: u32,
-    /// The numbers of cores and of contexts on each, where they are part of the configuration.
-    pub(super) shape: Option<(u32, u32)>,
+    /// The numbers of cores, of contexts on each, and of nodes; 0 where they are no part of the configuration.
+    given: [u32; 3],
     /// Threads without cores count as one core each.
     pub(super) cores: f64,
     /// The NUMA nodes with threads. Cores without a number of nodes may be on all.
@@ -61,7 +61,7 @@ impl CandidateTable {
             let of_default = f64::from(of_default.per_core().unwrap_or(1));
             CandidateRow {
                 threads: on.threads(),
-                shape: on.cores().zip(on.per_core()),
+                given: [on.cores(), on.per_core(), on.nodes()].map(Option::unwrap_or_default),
                 cores,
                 nodes,
                 capacity: capacity(on),
@@ -72,6 +72,10 @@ impl CandidateTable {
         };
         let rows = all.iter().map(row).collect();
         CandidateTable { max_smt_gain, laws, rows }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
     }
 
     pub(super) fn row(&self, at: usize) -> &CandidateRow {
@@ -95,13 +99,28 @@ impl CandidateTable {
     #[inline]
     pub(super) fn contains(&self, large: usize, small: usize) -> bool {
         let (large, small) = (&self.rows[large], &self.rows[small]);
+        let ([cores, contexts, _], [fewer, less, _]) = (large.given, small.given);
         small.nodes <= large.nodes
-            && match (large.shape, small.shape) {
-                (Some((cores, contexts)), Some((fewer, less))) => {
-                    fewer <= cores && less <= contexts
-                }
-                _ => small.threads <= large.threads,
+            && match cores > 0 && fewer > 0 {
+                true => fewer <= cores && less <= contexts,
+                false => small.threads <= large.threads,
             }
+    }
+
+    /// Whether `other` has the contexts of `at` on each core and its nodes, so that only cores differ.
+    /// Threads without cores count as one core each.
+    #[inline]
+    pub(super) fn are_in_line(&self, at: usize, other: usize) -> bool {
+        let ([_, row, nodes], [_, contexts, there]) = (self.rows[at].given, self.rows[other].given);
+        let is_near = nodes == 0 || there == 0 || nodes == there;
+        is_near && (contexts == row || contexts == row.max(1))
+    }
+
+    /// Whether two have the same cores, with one context more or fewer on each, or on other nodes.
+    pub(super) fn are_beside(&self, one: usize, other: usize) -> bool {
+        let ([cores, contexts, _], [others, there, _]) =
+            (self.rows[one].given, self.rows[other].given);
+        cores > 0 && cores == others && contexts.abs_diff(there) <= 1
     }
 
     /// A distance of candidates: by which factors cores, contexts and nodes differ.

@@ -5,12 +5,12 @@
 //! of the bound.
 
 use crate::predict::Step;
+use crate::reason::Reason;
 
 use super::limits::{
     KNOWN_WELL, LEAST_CHANGE, LEAST_GAIN, LEAST_GAIN_OF_BURSTS, LEAST_LOOK, LONGEST, LOOKS,
     VERIFIED,
 };
-use super::reason::Reason;
 use super::rules::State;
 use super::state::Controller;
 use super::value::Offer;
@@ -21,10 +21,7 @@ impl Controller {
     pub(super) fn decide(&mut self) {
         let (now, default) = (self.account.executions(), self.candidates.default_index());
         self.recall_if_alike();
-        let advice = match self.rules.predictor {
-            Some(_) => self.consult(),
-            None => None,
-        };
+        let advice = self.consult();
         if !self.default_is_known() {
             (self.next, self.due) = (default, now + 1);
             return;
@@ -62,8 +59,7 @@ impl Controller {
     /// greater value.
     fn choose(&mut self, offers: &[Offer], least: f64, before: usize, advice: Option<&Step>) {
         let (now, default) = (self.account.executions(), self.candidates.default_index());
-        let best = self.best;
-        let credit = self.credit();
+        let (best, credit) = (self.best, self.credit());
         // The best fills the account by its gains, the default by the limits alone.
         let gains = self.default_cost - least;
         let waits = |risk: f64| match risk <= credit.max(0.0) {
@@ -126,8 +122,10 @@ impl Controller {
             self.state = if offer.at == default { State::Checking } else { State::Verifying };
             self.reason = match self.changed.take() {
                 Some(factor) => Reason::Changed(factor),
-                None if self.records[offer.at].count() < VERIFIED => Reason::Uncertain,
-                None => Reason::Old,
+                None if self.records[offer.at].count() < VERIFIED => {
+                    Reason::Fixed("measured so few times that noise may hide its cost: once more")
+                }
+                None => Reason::Fixed("measured long ago: it may have changed"),
             };
             return;
         }
@@ -140,7 +138,7 @@ impl Controller {
         };
         let ratio = offer.cost / self.default_cost;
         self.reason = match advice {
-            _ if is_recalled => Reason::Recalled,
+            _ if is_recalled => Reason::Fixed("it was the best in an earlier run"),
             Some(step) if self.expected.is_empty() => Reason::Said(step.why().to_owned()),
             Some(_) => Reason::Predicted(ratio),
             None => Reason::Expected(ratio),
@@ -149,8 +147,8 @@ impl Controller {
 
     /// Runs the best until new evidence comes.
     fn hold(&mut self, before: usize, least: f64) {
-        let (now, best) = (self.account.executions(), self.best);
-        let default = self.candidates.default_index();
+        let (now, default) = (self.account.executions(), self.candidates.default_index());
+        let best = self.best;
         let is_verified = best == default || self.records[best].count() >= VERIFIED;
         let state = if is_verified { State::Holding } else { State::Verifying };
         let after = if is_verified && !self.in_burst { (now / 8).clamp(1, LONGEST) } else { 1 };

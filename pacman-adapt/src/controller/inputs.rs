@@ -1,7 +1,6 @@
 //! Evidence from elsewhere: earlier runs, predictors, and changes of the machine.
 
 use super::limits::DISPROVES;
-use super::reason::Reason;
 use super::rules::State;
 use super::state::Controller;
 use crate::candidates::Candidates;
@@ -11,6 +10,7 @@ use crate::known::Expected;
 use crate::measured::Measured;
 use crate::outlook::Outlook;
 use crate::predict::{Configuration, Sample, Step};
+use crate::reason::Reason;
 
 /// Executions at the default whose counts are kept: more than any predictor has event sets.
 const COUNTED: usize = 8;
@@ -126,9 +126,9 @@ impl Controller {
             _ => Vec::new(),
         };
         let expected = if self.disproved { Vec::new() } else { advice.expected };
-        let covers = |expected: &[Option<Expected>], at| matches!(expected.get(at), Some(Some(_)));
-        self.is_new |=
-            (0..self.records.len()).any(|at| covers(&expected, at) != covers(&self.expected, at));
+        // Laws take the place of an expectation that is no longer there.
+        let count = |expected: &[Option<Expected>]| expected.iter().flatten().count();
+        self.is_new |= count(&expected) != count(&self.expected);
         self.expected = expected;
         Some(advice.step)
     }
@@ -172,12 +172,8 @@ impl Controller {
         });
         self.records = records.collect();
         self.table = self.candidates.table(self.rules.max_smt_gain);
-        self.measured = Measured::none(self.records.len(), self.candidates.default_index());
-        for (at, record) in self.records.iter().enumerate() {
-            if record.is_measured() {
-                self.measured.add(at, &self.table);
-            }
-        }
+        let measured = (0..self.records.len()).filter(|&at| self.records[at].is_measured());
+        self.measured = Measured::new(&self.table, measured);
         self.outlooks = vec![Outlook::default(); self.records.len()];
         self.is_new = true;
         let default = self.candidates.default_index();

@@ -4,7 +4,6 @@ mod decide;
 mod inputs;
 mod limits;
 mod observe;
-mod reason;
 mod rules;
 mod state;
 mod value;

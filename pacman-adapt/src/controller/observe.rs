@@ -4,9 +4,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::estimate::Shown;
 use crate::objective::Execution;
 use crate::predict::Configuration;
+use crate::reason::Reason;
 
 use super::limits::{DISPROVES, LEAST_GAIN, LONG, NONSENSE, REST, SHOWN, VERIFIED};
-use super::reason::Reason;
 use super::rules::State;
 use super::state::Controller;
 

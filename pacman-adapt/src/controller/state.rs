@@ -9,11 +9,11 @@ use crate::known::{Expected, Known};
 use crate::measured::Measured;
 use crate::outlook::Outlook;
 use crate::predict::{Configuration, Sample};
+use crate::reason::Reason;
 use crate::regret_budget::RegretBudget;
 use crate::table::CandidateTable;
 
 use super::limits::{CLEAR, LEAST_CHANGE, MOST_CHANGE, REST};
-use super::reason::Reason;
 use super::rules::{Rules, State};
 
 /// Chooses the configuration of one phase's next execution from the costs of the former ones.
@@ -107,6 +107,7 @@ impl Controller {
     /// A phase without measurements: its first executions run at the default.
     pub fn new(candidates: Candidates, rules: Rules) -> Controller {
         let default = candidates.default_index();
+        let table = candidates.table(rules.max_smt_gain);
         Controller {
             records: vec![Estimate::default(); candidates.all().len()],
             seconds: Estimate::default(),
@@ -140,9 +141,9 @@ impl Controller {
             disproved: false,
             reduced: 0,
             gone: 0,
-            reason: Reason::First,
-            table: candidates.table(rules.max_smt_gain),
-            measured: Measured::none(candidates.all().len(), default),
+            reason: Reason::Fixed("what runs without adaptation is measured first"),
+            measured: Measured::new(&table, std::iter::empty()),
+            table,
             candidates,
             rules,
         }

@@ -43,7 +43,6 @@ impl Controller {
     /// The offers that are worth their expected cost, of all configurations but the best.
     pub(super) fn offers(&mut self, least: f64, advice: Option<&Step>) -> Vec<Offer> {
         let (now, default) = (self.account.executions(), self.candidates.default_index());
-        let horizon = self.horizon();
         // During a burst a sample shows nothing.
         let may_sample = !self.in_burst && self.samples < self.rules.budget;
         if may_sample && std::mem::take(&mut self.is_new) {
@@ -66,7 +65,7 @@ impl Controller {
             let record = &self.records[at];
             let (mut look, mut returns) = (0.0, 0.0);
             let recalled = known.recalled(at);
-            let outlook = if record.is_measured() {
+            let Outlook { gain, cost, chance } = if record.is_measured() {
                 let posterior = self.posterior(at);
                 let gains = posterior.costs.map(|cost| gain(cost - least, posterior.deviation));
                 let since = if at == default { record.seen() } else { looked };
@@ -108,8 +107,7 @@ impl Controller {
                     (_, _, Some(_)) => continue,
                 }
             };
-            let Outlook { gain, cost, chance } = outlook;
-            let value = horizon * gain + look - (cost - least).max(0.0) - returns;
+            let value = self.horizon() * gain + look - (cost - least).max(0.0) - returns;
             if value > 0.0 {
                 let risk = match recalled.filter(|_| !record.is_measured()) {
                     Some(ratio) => ratio * from * self.recalled_most - from,

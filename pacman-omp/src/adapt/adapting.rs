@@ -3,8 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use pacman_adapt::predict::Predictor;
-use pacman_adapt::{Objective, Rapl, RegretLimits};
+use pacman_adapt::{Candidates, Objective, Rapl, RegretLimits};
 use pacman_core::{Topology, energy};
+use try_lock::TryLock;
 
 use super::guards::Lifted;
 use super::memory::Memory;
@@ -38,6 +39,8 @@ pub(super) struct Adapting {
     pub(super) objective: Objective,
     pub(super) rapl: Option<Rapl>,
     pub(super) predictor: Option<Arc<dyn Predictor>>,
+    /// See [`Adapting::candidates`].
+    candidates: TryLock<Vec<(u32, bool, Candidates)>>,
     /// What earlier runs measured, if the user has it kept.
     pub(super) memory: Option<Memory>,
     /// Bind members: SMT siblings would otherwise share a core while another core is empty, and threads
@@ -84,6 +87,24 @@ impl Adapting {
     #[inline]
     pub(super) fn share(&self) -> u32 {
         self.sharing.as_ref().map_or(u32::MAX, Sharing::share)
+    }
+
+    /// The configurations of teams with `default` threads, placed or not. All regions share them, with what
+    /// decisions need to know of each.
+    pub(super) fn candidates(&self, default: u32, places: bool) -> Option<Candidates> {
+        let mut known = self.candidates.try_lock();
+        let is_for = |(threads, placed, _): &&(u32, bool, Candidates)| {
+            (*threads, *placed) == (default, places)
+        };
+        if let Some((.., shared)) = known.as_ref().and_then(|known| known.iter().find(is_for)) {
+            return Some(shared.clone());
+        }
+        let all = Candidates::for_team(&self.topology, default as usize, None).ok()?;
+        let all = if places { all } else { all.by_threads().ok()? };
+        if let Some(known) = &mut known {
+            known.push((default, places, all.clone()));
+        }
+        Some(all)
     }
 
     /// The affinities of a team of `threads`, if they matter. Spreads the members if this team fits
@@ -190,6 +211,7 @@ fn prepare() -> Option<Adapting> {
         objective,
         rapl,
         predictor,
+        candidates: TryLock::new(Vec::new()),
         memory,
         places: free && chooses_places,
         apart,

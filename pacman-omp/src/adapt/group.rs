@@ -16,7 +16,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use pacman_adapt::{Candidates, Controller, Execution, Objective, Rules, State};
+use pacman_adapt::{Controller, Execution, Objective, Rules, State};
 use pacman_regions::arena::Widths;
 use pacman_regions::{Adaptation, RuntimeFamily};
 use try_lock::TryLock;
@@ -177,7 +177,7 @@ fn of_worker<'g>(
 
 /// The phase of a group with teams of `default` threads, and the seconds of a stretch.
 fn phase(adapting: &Adapting, region: &Region, default: u32) -> Option<(Phase, f64)> {
-    let candidates = Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
+    let candidates = adapting.candidates(default, false)?;
     let mut rules = Rules::default();
     rules.bound = adapting::loss_limits();
     let mut stretch = STRETCH;
@@ -185,7 +185,7 @@ fn phase(adapting: &Adapting, region: &Region, default: u32) -> Option<(Phase, f
         rules.switch_back_cost = switch_back_cost(adapting, default);
         stretch = stretch.max(STARTS * thread_cost().total());
     }
-    let mut controller = Controller::new(candidates.by_threads().ok()?, rules);
+    let mut controller = Controller::new(candidates, rules);
     let earlier = adapting.memory.as_ref().map(|memory| memory.evidence_of_group(default, stretch));
     controller.recall(earlier.unwrap_or_default());
     Some((Phase::new(default, false, 1, controller), stretch))

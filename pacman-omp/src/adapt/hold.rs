@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pacman_adapt::{Candidates, Controller, Rules};
+use pacman_adapt::{Controller, Rules};
 use pacman_regions::RuntimeFamily;
 
 use super::adapting::{self, Adapting, BREAK_EVEN};
@@ -40,11 +40,8 @@ impl Phase {
         default: u32,
         places: bool,
     ) -> Option<Phase> {
-        let mut candidates =
-            Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
-        if pacman_adapt::has_places(&adapting.topology) && !places {
-            candidates = candidates.by_threads().ok()?;
-        }
+        let is_placed = places || !pacman_adapt::has_places(&adapting.topology);
+        let mut candidates = adapting.candidates(default, is_placed)?;
         let mut rules = Rules::default();
         if let Some(predictor) = &adapting.predictor {
             match model::among(predictor.as_ref(), &candidates) {

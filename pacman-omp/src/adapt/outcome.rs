@@ -21,8 +21,9 @@ use crate::runtime::Runtime;
 use crate::worker::Worker;
 use crate::worksharing;
 
-/// The most seconds in a region between two records.
-const PATIENCE: f64 = 50e-3;
+/// The least and the most seconds in a region between two records after its first execution. A record takes some
+/// microseconds.
+const PATIENCE: (f64, f64) = (1e-3, 50e-3);
 
 /// An execution of `ticks` has ended. Writes the record if it is due.
 #[inline]
@@ -42,8 +43,9 @@ pub(super) fn record_if_due(adapting: &Adapting, region: &Region, ticks: u64) {
 fn record_again(adapting: &Adapting, region: &Region) {
     record_outcome(region);
     let OutcomeRecord { since, due, .. } = &region.adapted.outcome;
-    let most = floating::isolated(|| (PATIENCE / adapting.seconds_per_tick) as u64);
-    let next = due.load(Ordering::Relaxed).saturating_mul(2).clamp(adapting.long.min(most), most);
+    let ticks = |seconds: f64| (seconds / adapting.seconds_per_tick) as u64;
+    let (least, most) = floating::isolated(|| (ticks(PATIENCE.0), ticks(PATIENCE.1)));
+    let next = due.load(Ordering::Relaxed).saturating_mul(2).clamp(least, most);
     since.store(0, Ordering::Relaxed);
     due.store(next, Ordering::Relaxed);
 }

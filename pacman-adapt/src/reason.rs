@@ -5,21 +5,15 @@ use crate::predict::Configuration;
 
 /// The reason for the next configuration. Costs are over the default's.
 #[derive(Clone, Debug)]
-pub(super) enum Reason {
-    /// Nothing was measured.
-    First,
+pub(crate) enum Reason {
+    /// It needs no figure.
+    Fixed(&'static str),
     /// An execution takes that many seconds, below a limit.
     TooShort(f64, f64),
     /// The budget allows no sample of a configuration: its risk, the credit, and how many were measured.
     Unpaid { target: Configuration, risk: f64, credit: f64, measured: usize },
     /// Executions have changed by a factor.
     Changed(f64),
-    /// Noise may hide the cost.
-    Uncertain,
-    /// The measurement is old.
-    Old,
-    /// An earlier run measured it.
-    Recalled,
     /// A predictor expects this cost.
     Predicted(f64),
     /// Laws expect this cost.
@@ -37,9 +31,9 @@ pub(super) enum Reason {
 impl Reason {
     /// One line.
     #[cold]
-    pub(super) fn text(&self, default: Configuration) -> String {
+    pub(crate) fn text(&self, default: Configuration) -> String {
         match self {
-            Reason::First => "what runs without adaptation is measured first".to_owned(),
+            Reason::Fixed(text) => (*text).to_owned(),
             Reason::TooShort(seconds, limit) => format!(
                 "{:.3} ms is too short: below {:.3} ms adapting costs more than it may gain",
                 seconds * 1e3,
@@ -59,11 +53,6 @@ impl Reason {
                 let change = (factor - 1.0) * 100.0;
                 format!("executions have changed by {change:+.0} %: measured again")
             }
-            Reason::Uncertain => {
-                "measured so few times that noise may hide its cost: once more".to_owned()
-            }
-            Reason::Old => "measured long ago: it may have changed".to_owned(),
-            Reason::Recalled => "it was the best in an earlier run".to_owned(),
             Reason::Predicted(cost) => format!("predicted to cost {cost:.3} of {default}"),
             Reason::Expected(cost) => {
                 format!("expected to cost {cost:.3} of {default}, and less with luck")
