@@ -13,6 +13,9 @@ const MACHINES: [(u32, u32); 7] = [(2, 1), (4, 1), (2, 2), (8, 2), (16, 2), (16,
 const SEARCHES: u64 = 50;
 /// Each search is repeated, and each decision takes its least time, so that interrupts do not count.
 const REPEATS: usize = 7;
+/// The executions of a search, and of a run.
+const SEARCH: usize = 100;
+const RUN: usize = 1_000;
 const ROUNDS: usize = 9;
 
 /// Begin and end of a phase that is held.
@@ -89,25 +92,25 @@ fn nanoseconds(mut act: impl FnMut()) -> Vec<f64> {
     rounds
 }
 
-/// The decisions of the first executions of a phase, which are most of a search.
-pub(super) fn searches(executions: usize) -> Result<()> {
+/// The decisions of the first executions of a phase, which are most of a search, and of a longer run.
+pub(super) fn searches() -> Result<()> {
     println!(
-        "\ndecisions of a search: {SEARCHES} phases a machine, {executions} executions, noise 0.01\n\
-         machine  candidates      mean   greatest of a search: mean, most"
+        "\ndecisions of {SEARCHES} phases a machine, noise 0.01, in ns\n\
+         machine  candidates  mean of {SEARCH}  of {RUN}  greatest: mean of the phases, most"
     );
     let clock = clock();
     for (cores, contexts) in MACHINES {
         let machine = SmtMachine::new(cores, contexts);
         let candidates = Candidates::of(&Topology::synthetic(&machine.as_text())?, None)?;
         let mut random = Random::new(1);
-        let (mut sum, mut greatest) = (0.0, Vec::new());
+        let (mut search, mut run, mut greatest) = (0.0, 0.0, Vec::new());
         for seed in 0..SEARCHES {
             let law = Kind::Any.draw(&mut random, machine);
-            let mut least_times = vec![f64::INFINITY; executions];
+            let mut least = vec![f64::INFINITY; RUN];
             for _ in 0..REPEATS {
                 let mut noise = Noise::new(seed, 0.01);
                 let mut controller = Controller::new(candidates.clone(), Rules::default());
-                for time in &mut least_times {
+                for time in &mut least {
                     let on = controller.next();
                     let took = law.seconds(on) * noise.factor();
                     let begun = Instant::now();
@@ -116,16 +119,19 @@ pub(super) fn searches(executions: usize) -> Result<()> {
                     *time = time.min(begun.elapsed().as_secs_f64());
                 }
             }
-            least_times.iter_mut().for_each(|time| *time = (*time - clock).max(0.0) * 1e9);
-            sum += least_times.iter().sum::<f64>();
-            greatest.push(least_times.into_iter().fold(0.0, f64::max));
+            least.iter_mut().for_each(|time| *time = (*time - clock).max(0.0) * 1e9);
+            search += least[..SEARCH].iter().sum::<f64>();
+            run += least.iter().sum::<f64>();
+            greatest.push(least.into_iter().fold(0.0, f64::max));
         }
+        let phases = SEARCHES as f64;
         println!(
-            "{cores:>4}x{contexts:<2} {:>11} {:>9.0} ns {:>18.1} µs {:>7.1} µs",
+            "{cores:>4}x{contexts:<2} {:>11} {:>12.0} {:>8.0} {:>28.0} {:>6.0}",
             candidates.all().len(),
-            sum / (SEARCHES as f64 * executions as f64),
-            greatest.iter().sum::<f64>() / SEARCHES as f64 / 1e3,
-            greatest.iter().copied().fold(0.0, f64::max) / 1e3,
+            search / phases / SEARCH as f64,
+            run / phases / RUN as f64,
+            greatest.iter().sum::<f64>() / phases,
+            greatest.iter().copied().fold(0.0, f64::max),
         );
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! What adaptation costs and what it gains.
 //!
 //! `cargo bench -p pacman-adapt --features training --bench adaptation` prints what a decision costs
-//! here, and the regret on simulated phases. `-- decisions` prints the cost only; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
-//! assumption of what a further context of a core is worth at most, and `-- counters` predicts
+//! here, and the regret on simulated phases. `-- decisions` prints the cost only; `-- 4 5 6` takes these seeds,
+//! `-- worth=0.45` an assumption of what a further context of a core is worth at most, and `-- counters` predicts
 //! from event counts. `-- nodes=2` divides the cores of each machine among NUMA nodes. `-- bursts` lets another
 //! process take a processor for a tenth of the time. The last columns are the regret of rules that know every
 //! cost.
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     println!("one more context is taken to be worth {} of a core's first", rules.max_smt_gain);
     decisions::held()?;
     decisions::bare()?;
-    decisions::searches(EXECUTIONS)?;
+    decisions::searches()?;
     if std::env::args().any(|argument| argument == "decisions") {
         return Ok(());
     }
