@@ -5,8 +5,8 @@
 //! laws. The measured costs give the laws weights, with heavy tails, because no program
 //! follows a law exactly.
 //!
-//! A decision evaluates all laws for many configurations while the program waits. So the numbers of four laws
-//! fill a vector of a processor, and vectors without weight are left out.
+//! A decision evaluates all laws for many configurations while the program waits. So the numbers of laws are in
+//! blocks that compilers turn into vector instructions, and blocks without weight are left out.
 
 use std::array::from_fn;
 
@@ -17,9 +17,10 @@ const CORE: [f64; 8] = [1.0, 0.6, 0.3, 0.0, -0.4, -0.8, -1.3, -2.0];
 const GROWTH: [f64; 3] = [0.5, 1.0, 2.0];
 /// The steps of each part between none and all.
 const STEPS: usize = 4;
-/// The vectors of all laws: 189 laws of the grid of 360 differ.
+/// The laws of a block: with fewer, LLVM 22 mixes vector instructions with branches, which takes twice as long.
 const LANES: usize = 16;
-const VECTORS: usize = 192 / LANES;
+/// The blocks of all laws: 189 laws of the grid of 360 differ.
+const BLOCKS: usize = 12;
 /// The error of a law, as a part of the cost: half of the distance between two of the grid.
 const ERROR: f64 = 0.03;
 /// The degrees of freedom of the errors' t distribution: the fewer, the heavier its tails.
@@ -27,12 +28,11 @@ const FREEDOM: f64 = 5.0;
 /// The error where the threads of the default take turns: no law says how much that costs, and each law is
 /// as likely.
 const TURNS: f64 = 0.3;
-/// The weight below which a law counts for nothing. All of them together change no cost by more than a part in
-/// ten million, which is the precision of the rest.
-const NEGLIGIBLE: f32 = 1e-10;
+/// The weight below which a law counts for nothing. Single precision hides less than all of these laws together.
+const NEGLIGIBLE: f64 = 1e-10;
 
-/// A number for each of four laws.
-pub(super) type Vector<T> = [T; LANES];
+/// A number for each law of a block.
+pub(super) type Block<T> = [T; LANES];
 
 /// A law: its parts of the default's cost, and which exponents they have.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ struct Law {
 #[derive(Debug)]
 pub(super) struct LawGrid {
     laws: Vec<Law>,
-    prior: Vec<Vector<f64>>,
+    prior: Vec<Block<f64>>,
     oversubscribed: bool,
 }
 
@@ -69,40 +69,34 @@ impl LawGrid {
                 let count = GROWTH.len() / growths * cores / cores_here;
                 let [grows, serial, divided] = [grows, serial, divided].map(part);
                 for growth in 0..growths {
-                    let all = (0..cores_here).map(|core| (growth, core));
-                    laws.extend(all.map(|(growth, core)| Law {
-                        grows,
-                        serial,
-                        divided,
-                        growth,
-                        core,
-                        count,
-                    }));
+                    for core in 0..cores_here {
+                        laws.push(Law { grows, serial, divided, growth, core, count });
+                    }
                 }
             }
         }
         // Work that a program divides among threads is most often the larger part.
         let prior = |law: &Law| if oversubscribed { 1.0 } else { (0.25 + law.divided).powf(1.5) };
-        let prior = vectors(laws.iter().map(|law| law.count as f64 * prior(law)), 0.0);
+        let prior = blocks(laws.iter().map(|law| law.count as f64 * prior(law)), 0.0);
         LawGrid { laws, prior, oversubscribed }
     }
 
     /// The cost over the default's by each law, for a candidate with these multiples of the default's threads
     /// and of its contexts on each core. `share` replaces laws of cores if either has no number of contexts.
-    /// A vector has more numbers of single precision.
+    /// Vector instructions take twice as many numbers of single precision.
     pub(super) fn ratios(
         &self,
         threads: f64,
         contexts: f64,
         share: Option<f64>,
-    ) -> Vec<Vector<f32>> {
+    ) -> Vec<Block<f32>> {
         let growing = GROWTH.map(|growth| threads.powf(growth));
         let divided = CORE.map(|a| share.unwrap_or(contexts / threads * contexts.powf(-a)));
         let ratio = |law: &Law| {
             let grows = law.grows * growing[law.growth];
             (law.serial + grows + law.divided * divided[law.core]) as f32
         };
-        vectors(self.laws.iter().map(ratio), 1.0)
+        blocks(self.laws.iter().map(ratio), 1.0)
     }
 
     /// The posterior of the laws, from the logarithms of the laws' ratios and of the measured one for each
@@ -110,11 +104,11 @@ impl LawGrid {
     pub(super) fn posterior<'a>(
         &self,
         noise: f64,
-        measured: impl Iterator<Item = (&'a [Vector<f32>], f64)>,
+        measured: impl Iterator<Item = (&'a [Block<f32>], f64)>,
     ) -> LawWeights {
         let error = if self.oversubscribed { TURNS } else { ERROR.hypot(noise) };
         let scale = 1.0 / (error * FREEDOM.sqrt());
-        let mut squares = [[1.0f64; LANES]; VECTORS];
+        let mut squares = [[1.0f64; LANES]; BLOCKS];
         for (laws, log) in measured {
             for (squares, laws) in squares.iter_mut().zip(laws) {
                 for (square, &law) in squares.iter_mut().zip(laws) {
@@ -133,13 +127,15 @@ impl LawGrid {
         }
         let scale = 1.0 / sum.iter().sum::<f64>();
         let mut posterior =
-            LawWeights { weights: [[0.0; LANES]; VECTORS], places: [0; VECTORS], count: 0 };
+            LawWeights { weights: [[0.0; LANES]; BLOCKS], places: [0; BLOCKS], count: 0 };
         for (place, squares) in squares[..self.prior.len()].iter().enumerate() {
             let mut weights = [0.0; LANES];
             let mut counts = false;
             for (weight, square) in weights.iter_mut().zip(squares) {
-                *weight = (square * scale) as f32;
-                counts |= *weight > NEGLIGIBLE;
+                let of_law = square * scale;
+                // Subnormal numbers would be slow.
+                *weight = if of_law <= NEGLIGIBLE { 0.0 } else { of_law as f32 };
+                counts |= *weight != 0.0;
             }
             if counts {
                 let count = posterior.count;
@@ -151,19 +147,19 @@ impl LawGrid {
     }
 }
 
-/// Four of `numbers` each; the last vector is filled up with `rest`.
-fn vectors<T: Copy>(numbers: impl Iterator<Item = T>, rest: T) -> Vec<Vector<T>> {
+/// `numbers` in blocks; `rest` fills the last one.
+fn blocks<T: Copy>(numbers: impl Iterator<Item = T>, rest: T) -> Vec<Block<T>> {
     let numbers: Vec<T> = numbers.collect();
-    let vector = |four: &[T]| from_fn(|at| four.get(at).copied().unwrap_or(rest));
-    numbers.chunks(LANES).map(vector).collect()
+    let block = |some: &[T]| from_fn(|at| some.get(at).copied().unwrap_or(rest));
+    numbers.chunks(LANES).map(block).collect()
 }
 
-/// The probabilities of the laws. Only vectors that count have a place here.
+/// The probabilities of the laws. Only blocks that count have a place here.
 #[derive(Debug)]
 pub(super) struct LawWeights {
-    weights: [Vector<f32>; VECTORS],
-    /// The places of these vectors among all.
-    places: [u8; VECTORS],
+    weights: [Block<f32>; BLOCKS],
+    /// The places of these blocks among all.
+    places: [u8; BLOCKS],
     count: usize,
 }
 
@@ -173,8 +169,8 @@ impl LawWeights {
     /// No cost is above `ceiling`. Costs grow with time to the power of `exponent`.
     pub(super) fn expectation(
         &self,
-        from: &[Vector<f32>],
-        to: &[Vector<f32>],
+        from: &[Block<f32>],
+        to: &[Block<f32>],
         (best, ceiling): (f64, f64),
         exponent: i32,
     ) -> [f64; 3] {
@@ -182,13 +178,13 @@ impl LawWeights {
         let [mut cost, mut gain, mut chance] = [[0.0f32; LANES]; 3];
         for (weights, &place) in self.weights[..self.count].iter().zip(&self.places) {
             let (from, to) = (&from[usize::from(place)], &to[usize::from(place)]);
-            let ratios: Vector<f32> = from_fn(|number| to[number] / from[number]);
+            let ratios: Block<f32> = from_fn(|number| to[number] / from[number]);
             let mut powers = ratios;
             for _ in 1..exponent {
                 powers = from_fn(|number| powers[number] * ratios[number]);
             }
             for number in 0..LANES {
-                // This is one instruction for all; `min` also treats NaN.
+                // This is one instruction for several laws; `min` also treats NaN.
                 let of_law = if powers[number] < ceiling { powers[number] } else { ceiling };
                 let below = best - of_law;
                 cost[number] += weights[number] * of_law;
@@ -196,7 +192,7 @@ impl LawWeights {
                 chance[number] += if below > 0.0 { weights[number] } else { 0.0 };
             }
         }
-        let sum = |sums: Vector<f32>| f64::from(sums.iter().sum::<f32>());
+        let sum = |sums: Block<f32>| f64::from(sums.iter().sum::<f32>());
         [sum(cost), sum(gain), sum(chance)]
     }
 }

@@ -2,7 +2,7 @@
 
 use once_cell::race::OnceBox;
 
-use crate::laws::{LawGrid, Vector};
+use crate::laws::{Block, LawGrid};
 use crate::predict::Configuration;
 
 /// The constants of a set of candidates.
@@ -28,9 +28,9 @@ pub(super) struct CandidateRow {
     /// The logarithms of the numbers of cores, contexts of a core, and nodes.
     logs: [f64; 3],
     /// The cost over the default's by each law.
-    pub(super) ratios: Vec<Vector<f32>>,
+    pub(super) ratios: Vec<Block<f32>>,
     /// Its logarithms, made when the candidate is first measured.
-    logs_of_ratios: OnceBox<Vec<Vector<f32>>>,
+    logs_of_ratios: OnceBox<Vec<Block<f32>>>,
 }
 
 impl CandidateTable {
@@ -83,7 +83,7 @@ impl CandidateTable {
     }
 
     /// The logarithms of the laws' ratios for a candidate.
-    pub(super) fn logs(&self, at: usize) -> &[Vector<f32>] {
+    pub(super) fn logs(&self, at: usize) -> &[Block<f32>] {
         let row = &self.rows[at];
         let logs = || row.ratios.iter().map(|ratios| ratios.map(f32::ln)).collect();
         row.logs_of_ratios.get_or_init(|| Box::new(logs()))
