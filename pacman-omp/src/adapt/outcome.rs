@@ -21,8 +21,7 @@ use crate::runtime::Runtime;
 use crate::worker::Worker;
 use crate::worksharing;
 
-/// The least and the most seconds in a region between two records after its first execution. A record takes some
-/// microseconds.
+/// The least and the most seconds in a region between two records, which take some microseconds each.
 const PATIENCE: (f64, f64) = (1e-3, 50e-3);
 
 /// An execution of `ticks` has ended. Writes the record if it is due.
@@ -41,10 +40,14 @@ pub(super) fn record_if_due(adapting: &Adapting, region: &Region, ticks: u64) {
 #[cold]
 #[inline(never)]
 fn record_again(adapting: &Adapting, region: &Region) {
-    record_outcome(region);
     let OutcomeRecord { since, due, .. } = &region.adapted.outcome;
     let ticks = |seconds: f64| (seconds / adapting.seconds_per_tick) as u64;
     let (least, most) = floating::isolated(|| (ticks(PATIENCE.0), ticks(PATIENCE.1)));
+    if since.load(Ordering::Relaxed) < least {
+        // This was the first execution, and the record from before it says nearly as much.
+        return due.store(least, Ordering::Relaxed);
+    }
+    record_outcome(region);
     let next = due.load(Ordering::Relaxed).saturating_mul(2).clamp(least, most);
     since.store(0, Ordering::Relaxed);
     due.store(next, Ordering::Relaxed);
