@@ -335,6 +335,14 @@ impl Function {
         ALL.iter().find(|(_, known, _)| *known == name).map(|known| known.0)
     }
 
+    /// Whether a function of that name asks for the team's size or the thread's number.
+    pub(crate) fn question(name: &CStr) -> Option<CallKind> {
+        // Few functions have these kinds, so few names are compared.
+        let asks = |kind| matches!(kind, CallKind::TeamSize | CallKind::ThreadNumber);
+        let asked = ALL.iter().find(|(_, known, kind)| asks(*kind) && *known == name);
+        asked.map(|(.., kind)| *kind)
+    }
+
     /// Whether a module that imports `name` can tell its threads apart.
     pub(crate) fn tells_threads_apart(name: &CStr) -> bool {
         let numbers = |kind: CallKind| {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use pacman_core::fork::Lock;
 
-use crate::code::{Callee, Code, Tables};
+use crate::code::{Code, Tables};
 
 /// The facts of a loaded file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -295,8 +295,7 @@ impl Loaded<'_> {
         // Other words with the address of a function are variables, which the program may change.
         let slots =
             named.filter(|(kind, ..)| [R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT].contains(kind));
-        let mut imports: Vec<_> =
-            slots.map(|(_, slot, name)| (slot, Callee::named(name))).collect();
+        let mut imports: Vec<_> = slots.map(|(_, slot, name)| (slot, name)).collect();
         imports.sort_unstable_by_key(|(slot, _)| *slot);
         let header = self.headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME);
         let handlers = header.map(|header| Tables {

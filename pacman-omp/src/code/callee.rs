@@ -39,7 +39,7 @@ impl Callee {
 
     /// The imported function of that name.
     pub(crate) fn named(name: &CStr) -> Callee {
-        match Function::named(name).map(Function::kind) {
+        match Function::question(name) {
             Some(CallKind::TeamSize) => return Callee::TeamSize,
             Some(CallKind::ThreadNumber) => return Callee::ThreadNumber,
             _ => {}
@@ -138,8 +138,8 @@ pub(crate) struct Code<'a> {
     /// The segment's bytes, and the address of the first.
     pub(crate) bytes: &'a [u8],
     pub(crate) start: u64,
-    /// The slots through which the module calls imported functions, in order.
-    pub(crate) imports: Vec<(u64, Callee)>,
+    /// The slots through which the module calls imported functions, in order, with their names.
+    pub(crate) imports: Vec<(u64, &'a CStr)>,
     /// The module's tables of exception handlers; see `exceptions`.
     pub(crate) handlers: Option<Tables<'a>>,
 }
@@ -159,35 +159,52 @@ impl<'a> Code<'a> {
         address.checked_sub(self.start).is_some_and(|offset| offset < self.bytes.len() as u64)
     }
 
-    /// The instruction at an address; `None` outside of the code, and for bytes that are none.
-    pub(super) fn instruction(&self, address: u64) -> Option<Instruction> {
-        let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;
-        let bytes = self.bytes.get(offset..).filter(|rest| !rest.is_empty())?;
-        // The longest instruction has 15 bytes.
-        let bytes = &bytes[..bytes.len().min(16)];
-        let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
-        (!instruction.is_invalid()).then_some(instruction)
+    /// A decoder of the code.
+    pub(super) fn decoder(&self) -> CodeDecoder<'_> {
+        CodeDecoder {
+            code: self,
+            decoder: Decoder::with_ip(64, self.bytes, self.start, DecoderOptions::NONE),
+        }
     }
 
     /// The function that is called through a slot.
-    pub(super) fn imported(&self, slot: u64) -> Callee {
+    fn imported(&self, slot: u64) -> Callee {
         let found = self.imports.binary_search_by_key(&slot, |(at, _)| *at);
-        found.map_or(Callee::Unknown, |at| self.imports[at].1)
+        found.map_or(Callee::Unknown, |at| Callee::named(self.imports[at].1))
+    }
+}
+
+/// Decodes instructions of a module. A decoder costs as much as an instruction, so it is kept.
+pub(super) struct CodeDecoder<'a> {
+    code: &'a Code<'a>,
+    decoder: Decoder<'a>,
+}
+
+impl CodeDecoder<'_> {
+    /// The instruction at an address; `None` outside of the code, and for bytes that are none.
+    pub(super) fn instruction(&mut self, address: u64) -> Option<Instruction> {
+        if !self.code.has(address) {
+            return None;
+        }
+        self.decoder.set_position((address - self.code.start) as usize).ok()?;
+        self.decoder.set_ip(address);
+        let instruction = self.decoder.decode();
+        (!instruction.is_invalid()).then_some(instruction)
     }
 
     /// The function that a call or jump reaches.
-    pub(super) fn called(&self, instruction: &Instruction) -> Callee {
+    pub(super) fn called(&mut self, instruction: &Instruction) -> Callee {
         match instruction.flow_control() {
             FlowControl::Call => self.behind_stub(instruction.near_branch_target()),
             _ if instruction.is_ip_rel_memory_operand() => {
-                self.imported(instruction.ip_rel_memory_address())
+                self.code.imported(instruction.ip_rel_memory_address())
             }
             _ => Callee::Unknown,
         }
     }
 
     /// The imported function that a stub of the procedure linkage table jumps to.
-    fn behind_stub(&self, target: u64) -> Callee {
+    fn behind_stub(&mut self, target: u64) -> Callee {
         let mut at = target;
         // `endbr64` may come first.
         for _ in 0..2 {

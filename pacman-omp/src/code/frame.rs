@@ -1,5 +1,7 @@
 //! The words of the function's stack frame.
 
+use std::ops::Range;
+
 use super::value::{Place, Value};
 
 /// A word of the frame with its size in bytes.
@@ -11,15 +13,32 @@ struct Word {
 }
 
 /// The known words of the frame, in order. Nothing is known about others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
     words: Vec<Word>,
+    /// No word has more bytes.
+    largest: i64,
+    /// A word may have a name or a constant.
+    named: bool,
     /// Code that is not followed may have an address in the frame.
     escaped: bool,
     /// A word has or had a number.
     spilled: bool,
     /// The stack pointer when it was aligned, as an offset from the entry's.
     aligned_at: Option<i64>,
+}
+
+impl Clone for Frame {
+    fn clone(&self) -> Frame {
+        Frame { words: self.words.clone(), ..*self }
+    }
+
+    /// Keeps the memory of the words.
+    fn clone_from(&mut self, other: &Frame) {
+        let mut words = std::mem::take(&mut self.words);
+        words.clone_from(&other.words);
+        *self = Frame { words, ..*other };
+    }
 }
 
 impl Frame {
@@ -46,13 +65,22 @@ impl Frame {
         *self.aligned_at.get_or_insert(offset) == offset
     }
 
-    /// The words that overlap bytes at `place`.
+    /// Whether a word overlaps `size` bytes at `place`.
     fn overlap(place: Place, size: i64) -> impl Fn(&Word) -> bool {
         move |word| {
             word.place.aligned == place.aligned
                 && word.place.offset < place.offset + size
                 && place.offset < word.place.offset + word.size
         }
+    }
+
+    /// The range of words that may overlap `size` bytes at `place`.
+    fn near(&self, place: Place, size: i64) -> Range<usize> {
+        let first = Place { offset: place.offset.saturating_sub(self.largest), ..place };
+        let end = Place { offset: place.offset + size, ..place };
+        let begin = self.words.partition_point(|word| word.place <= first);
+        let count = self.words[begin..].iter().take_while(|word| word.place < end).count();
+        begin..begin + count
     }
 
     /// Bytes below an alignment may be words that are known by another offset.
@@ -65,7 +93,8 @@ impl Frame {
         if self.is_ambiguous(place) {
             self.escape();
         }
-        let mut found = self.words.iter().filter(|word| Frame::overlap(place, size)(word));
+        let near = &self.words[self.near(place, size)];
+        let mut found = near.iter().filter(|word| Frame::overlap(place, size)(word));
         let Some(word) = found.next() else { return Value::UNKNOWN };
         // The lower half of a number has all of it.
         let is_lower = word.place == place && size == 4 && word.size == 8;
@@ -85,16 +114,27 @@ impl Frame {
             self.escape();
         }
         self.spilled |= is_number;
+        self.named |= matches!(value, Value::Plain(Some(_)) | Value::Sign(_) | Value::Constant(_));
+        let near = self.near(place, size);
+        if let [word] = &mut self.words[near.clone()] {
+            if word.place == place && word.size == size {
+                word.value = value;
+                return;
+            }
+        }
+        self.largest = self.largest.max(size);
         let overlaps = Frame::overlap(place, size);
         // The rest of a word that had a number still has some of it.
         let inside = |word: &Word| {
             word.place.offset >= place.offset
                 && word.place.offset + word.size <= place.offset + size
         };
-        for word in self.words.iter_mut().filter(|word| overlaps(word) && !inside(word)) {
+        for word in self.words[near.clone()].iter_mut().filter(|word| overlaps(word) && !inside(word)) {
             word.value = if word.value.is_tainted() { Value::Mixed } else { Value::UNKNOWN };
         }
-        self.words.retain(|word| !(overlaps(word) && inside(word)));
+        if self.words[near].iter().any(|word| overlaps(word) && inside(word)) {
+            self.words.retain(|word| !(overlaps(word) && inside(word)));
+        }
         let key = |word: &Word| (word.place, word.size);
         let word = Word { place, size, value };
         let at = self.words.partition_point(|known| key(known) < key(&word));
@@ -103,7 +143,10 @@ impl Frame {
 
     /// The stack pointer is at `top`: words below it are gone.
     pub(super) fn drop_below(&mut self, top: Place) {
-        self.words.retain(|word| word.place.aligned != top.aligned || word.place >= top);
+        let lowest = Place { offset: i64::MIN, ..top };
+        let begin = self.words.partition_point(|word| word.place < lowest);
+        let end = self.words.partition_point(|word| word.place < top);
+        self.words.drain(begin..end);
     }
 
     /// The values that may be arguments in memory of a call with the stack pointer at `top`: all from
@@ -121,6 +164,9 @@ impl Frame {
 
     /// Code that is not followed may have written to words whose address it has.
     pub(super) fn forget_names(&mut self) {
+        if !std::mem::take(&mut self.named) {
+            return;
+        }
         for word in &mut self.words {
             if let Value::Plain(_) | Value::Sign(_) | Value::Constant(_) = word.value {
                 word.value = Value::UNKNOWN;
@@ -153,6 +199,7 @@ impl Frame {
             }
             if self.words.get(at).is_none_or(|word| key(word) != key(another)) {
                 self.words.insert(at, Word { value: Value::UNKNOWN, ..*another });
+                self.largest = self.largest.max(another.size);
                 changed = true;
             }
             changed |= self.words[at].join(another.value, joined);

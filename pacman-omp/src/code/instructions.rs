@@ -1,153 +1,166 @@
-//! The effects of instructions that do not jump.
-
-use iced_x86::{
-    Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess, OpKind, Register, RflagsBits,
-};
+//! The effects of operations that do not jump.
 
 use super::arithmetic::{computed, product, scaled, sum};
-use super::operands::{self, USED, index, named, read, set, size, store, write};
+use super::operands::{self, USED, named, place, read, set, store, write};
+use super::operation::{FlagsWritten, Operand, Operation, Register, Uses};
+use super::program::Program;
 use super::state::{Dividend, Flags, RAX, RBP, RDX, RSP, State};
 use super::value::{Division, Place, Value};
 
 type Done = Result<(), &'static str>;
 
-/// Executes an instruction without a condition.
-pub(super) fn execute(
-    facts: &mut InstructionInfoFactory,
-    instruction: &Instruction,
-    state: &mut State,
-) -> Done {
-    let is_whole = |operand: u32| match instruction.op_kind(operand) {
-        OpKind::Register => {
-            instruction.op_register(operand).is_gpr() && size(instruction, operand) >= 4
-        }
-        _ => size(instruction, operand) >= 4,
-    };
-    let count = instruction.op_count();
-    let whole = count > 0 && (0..count).all(is_whole) && !instruction.has_lock_prefix();
-    match instruction.mnemonic() {
-        // The upper halves of vector registers have nothing that their lower halves lack.
-        M::Nop | M::Endbr64 | M::Pause | M::Vzeroupper => Ok(()),
-        M::Push if size(instruction, 0) == 8 => {
-            let value = read(state, instruction, 0)?;
+/// Executes the operation of step number `step`, which has no condition.
+pub(super) fn execute(program: &Program, step: u32, state: &mut State) -> Done {
+    match &program.steps[step as usize].operation {
+        Operation::Nothing => Ok(()),
+        Operation::Push(from) => {
+            let value = read(state, from)?;
             push(state, value)
         }
-        M::Pop if instruction.op0_kind() == OpKind::Register => {
+        Operation::Pop(to) => {
             let value = pop(state)?;
-            set(state, instruction.op0_register(), value)
+            set(state, *to, value)
         }
-        M::Leave => {
-            set(state, Register::RSP, state.registers[RBP])?;
+        Operation::Leave => {
+            set(state, whole(RSP), state.registers[RBP])?;
             let value = pop(state)?;
-            set(state, Register::RBP, value)
+            set(state, whole(RBP), value)
         }
-        M::Mov if whole => {
-            let value = named(state, instruction, 1)?;
-            write(state, instruction, 0, value)
+        Operation::Move { to, from, wide } => {
+            let value = named(state, from, *wide, step)?;
+            write(state, to, value)
         }
-        M::Movsxd | M::Cdqe => extend(instruction, state),
-        M::Movd | M::Movq | M::Vmovd | M::Vmovq if count == 2 && moves_whole(instruction) => {
-            let value = read(state, instruction, 1)?;
-            write(state, instruction, 0, value)
+        Operation::Extend { to, from } => {
+            let value = read(state, from)?;
+            let value = extended(state, value);
+            set(state, *to, value)
         }
-        M::Lea if whole_lea(instruction) => {
-            let value = address(instruction, state);
-            set(state, instruction.op0_register(), value)
+        Operation::Copy { to, from } => {
+            let value = read(state, from)?;
+            write(state, to, value)
         }
-        M::Xor | M::Sub if is_same(instruction) && whole => {
+        Operation::Address { to, base, index, scale, displacement } => {
+            let part = |state: &State, register: Option<Register>| {
+                register.map_or(Value::Constant(0), |register| operands::register(state, register))
+            };
+            let (base, index) = (part(state, *base), part(state, *index));
+            let scaled = scaled(state, index, *scale);
+            let value = sum(state, base, scaled, 1);
+            let value = sum(state, value, Value::Constant(*displacement), 1);
+            set(state, *to, value)
+        }
+        Operation::Unknown(to) => set(state, *to, Value::UNKNOWN),
+        Operation::Clear(to) => {
             state.flags = Flags::Of(Value::Constant(0));
-            write(state, instruction, 0, Value::Constant(0))
+            write(state, to, Value::Constant(0))
         }
-        M::And if whole && aligns(instruction) => align(instruction, state),
-        M::Add if whole => binary(instruction, state, |state, one, another| {
+        Operation::Align => align(state),
+        Operation::Add(to, from) => {
+            let (one, another) = (read(state, to)?, read(state, from)?);
             let value = sum(state, one, another, 1);
-            (value, Flags::Of(value))
-        }),
-        M::Sub if whole => binary(instruction, state, |state, one, another| {
-            (sum(state, one, another, -1), Flags::Compared(one, another))
-        }),
-        M::Inc | M::Dec if whole => {
-            let step = if instruction.mnemonic() == M::Inc { 1 } else { -1 };
-            let value = read(state, instruction, 0)?;
-            let value = sum(state, value, Value::Constant(step), 1);
+            state.flags = Flags::Of(value);
+            write(state, to, value)
+        }
+        Operation::Subtract(to, from) => {
+            let (one, another) = (read(state, to)?, read(state, from)?);
+            let value = sum(state, one, another, -1);
+            state.flags = Flags::Compared(one, another);
+            write(state, to, value)
+        }
+        Operation::Step(to, by) => {
+            let value = read(state, to)?;
+            let value = sum(state, value, Value::Constant(*by), 1);
             // The carry flag stays.
             let flags = state.of_flags(state.flags);
             state.flags = Flags::Of(state.computed([value, flags]));
-            write(state, instruction, 0, value)
+            write(state, to, value)
         }
-        M::Neg if whole => {
-            let value = read(state, instruction, 0)?;
+        Operation::Negate(to) => {
+            let value = read(state, to)?;
             let value = scaled(state, value, -1);
             state.flags = Flags::Of(value);
-            write(state, instruction, 0, value)
+            write(state, to, value)
         }
-        M::Shl if instruction.op1_kind() == OpKind::Immediate8 && is_whole(0) => {
-            let value = read(state, instruction, 0)?;
-            let value = match instruction.immediate8() {
-                count @ ..=30 => scaled(state, value, 1 << count),
-                _ => computed(state, [value]),
+        Operation::Shift(to, factor) => {
+            let value = read(state, to)?;
+            let value = match factor {
+                Some(factor) => scaled(state, value, *factor),
+                None => computed(state, [value]),
             };
             state.flags = Flags::Of(value);
-            write(state, instruction, 0, value)
+            write(state, to, value)
         }
-        M::Imul if whole && count >= 2 => {
-            let one = read(state, instruction, count - 2)?;
-            let another = read(state, instruction, count - 1)?;
+        Operation::Multiply { to, one, another } => {
+            let (one, another) = (read(state, one)?, read(state, another)?);
             let value = product(state, one, another);
             state.flags = Flags::Of(state.computed([value]));
-            write(state, instruction, 0, value)
+            write(state, to, value)
         }
-        M::Cdq | M::Cqo => {
-            let value = sign(state, instruction.mnemonic() == M::Cqo);
-            set(state, Register::RDX, value)
+        Operation::Sign { wide } => {
+            let value = sign(state, *wide);
+            set(state, whole(RDX), value)
         }
-        M::Div | M::Idiv if whole => divide(facts, instruction, state),
-        M::Cmp if whole => {
-            let (one, another) = (read(state, instruction, 0)?, read(state, instruction, 1)?);
+        Operation::Divide { by, wide, division, uses } => {
+            let by = read(state, by)?;
+            match division {
+                Some(division) if by == Value::TeamSize => {
+                    divide(program, uses, *division, *wide, state)
+                }
+                _ => other(program, uses, state),
+            }
+        }
+        Operation::Compare(one, another) => {
+            let (one, another) = (read(state, one)?, read(state, another)?);
             state.flags = Flags::Compared(one, another);
             Ok(())
         }
-        M::Test if whole && is_same(instruction) => {
-            let value = read(state, instruction, 0)?;
-            state.flags = Flags::Compared(value, Value::Constant(0));
-            Ok(())
-        }
-        _ => other(facts, instruction, state),
+        Operation::Other(uses) => other(program, uses, state),
+        _ => Err("an operation has a condition"),
     }
 }
 
-/// Executes a conditional move or `set` whose condition `holds` or not.
-pub(super) fn select(state: &mut State, instruction: &Instruction, holds: bool) -> Done {
-    if instruction.op_count() == 1 {
-        // The rest of the register stays, and the byte alone is known.
-        let value = match operands::read(state, instruction, 0)? {
-            value if instruction.op0_kind() != OpKind::Register => value,
-            _ => operands::register(state, instruction.op0_register().full_register()),
-        };
-        let byte = Value::Constant(i64::from(holds));
-        // A register that was cleared before has the byte as its value.
-        if value == Value::Constant(0) {
-            return set(state, instruction.op0_register().full_register(), byte);
-        }
-        return write(state, instruction, 0, Value::UNKNOWN);
-    }
-    let value = read(state, instruction, u32::from(holds))?;
-    write(state, instruction, 0, value)
+/// A general register of 64 bits.
+fn whole(register: usize) -> Register {
+    Register { index: register as u8, size: 8 }
 }
 
-/// As [`select`], for a condition that depends on `condition`.
-pub(super) fn select_by(state: &mut State, instruction: &Instruction, condition: Value) -> Done {
-    if instruction.op_count() == 1 {
-        let value = state.computed([condition]);
-        return write(state, instruction, 0, value);
+/// Executes a `set` of a byte whose condition `holds` or not. A register that was cleared before has the
+/// byte as its value; otherwise the byte alone is known.
+pub(super) fn set_byte(
+    state: &mut State,
+    to: &Operand,
+    around: Option<Register>,
+    holds: bool,
+) -> Done {
+    if let Some(around) = around {
+        if operands::register(state, around) == Value::Constant(0) {
+            return set(state, around, Value::Constant(i64::from(holds)));
+        }
     }
-    let (one, another) = (read(state, instruction, 0)?, read(state, instruction, 1)?);
+    write(state, to, Value::UNKNOWN)
+}
+
+/// As [`set_byte`], for a condition that depends on `condition`.
+pub(super) fn set_byte_by(state: &mut State, to: &Operand, condition: Value) -> Done {
+    let value = state.computed([condition]);
+    write(state, to, value)
+}
+
+/// Executes a conditional move whose condition `holds` or not.
+pub(super) fn move_if(state: &mut State, to: &Operand, from: &Operand, holds: bool) -> Done {
+    let value = read(state, if holds { from } else { to })?;
+    write(state, to, value)
+}
+
+/// As [`move_if`], for a condition that depends on `condition`.
+pub(super) fn move_by(state: &mut State, to: &Operand, from: &Operand, condition: Value) -> Done {
+    let (one, another) = (read(state, to)?, read(state, from)?);
     let value = if one == another && state.is_free(condition) {
         one
     } else {
         computed(state, [one, another, condition])
     };
-    write(state, instruction, 0, value)
+    write(state, to, value)
 }
 
 fn push(state: &mut State, value: Value) -> Done {
@@ -160,85 +173,24 @@ fn push(state: &mut State, value: Value) -> Done {
 fn pop(state: &mut State) -> Result<Value, &'static str> {
     let Value::Frame(top) = state.registers[RSP] else { return Err(LOST) };
     let value = state.frame.load(top, 8);
-    set(state, Register::RSP, Value::Frame(Place { offset: top.offset + 8, ..top }))?;
+    set(state, whole(RSP), Value::Frame(Place { offset: top.offset + 8, ..top }))?;
     Ok(value)
 }
 
 const LOST: &str = "the stack pointer is not known";
 
-fn is_same(instruction: &Instruction) -> bool {
-    instruction.op_count() == 2
-        && instruction.op0_kind() == OpKind::Register
-        && instruction.op1_kind() == OpKind::Register
-        && instruction.op0_register() == instruction.op1_register()
-}
-
-fn binary(
-    instruction: &Instruction,
-    state: &mut State,
-    compute: impl FnOnce(&mut State, Value, Value) -> (Value, Flags),
-) -> Done {
-    let (one, another) = (read(state, instruction, 0)?, read(state, instruction, 1)?);
-    let (value, flags) = compute(state, one, another);
-    state.flags = flags;
-    write(state, instruction, 0, value)
-}
-
-/// Sign extension to 64 bits.
-fn extend(instruction: &Instruction, state: &mut State) -> Done {
-    let (value, to) = match instruction.mnemonic() {
-        M::Cdqe => (state.registers[RAX], Register::RAX),
-        _ => (read(state, instruction, 1)?, instruction.op0_register()),
-    };
-    let value = match value {
+/// The value with its sign extended to 64 bits.
+fn extended(state: &mut State, value: Value) -> Value {
+    match value {
         Value::TeamSize | Value::NUMBER | Value::Constant(_) => value,
         // Parts of a share are below N, which has a sign bit of its own if the division has.
         Value::Form(form) if form.division.is_some_and(|division| division.signed) => value,
         value => computed(state, [value]),
-    };
-    set(state, to, value)
-}
-
-/// Whether a move between general and vector registers or memory has all of a general register.
-fn moves_whole(instruction: &Instruction) -> bool {
-    let is_vector = |operand: u32| {
-        instruction.op_kind(operand) == OpKind::Register
-            && instruction.op_register(operand).is_xmm()
-    };
-    let is_other = |operand: u32| match instruction.op_kind(operand) {
-        OpKind::Register => instruction.op_register(operand).is_gpr(),
-        kind => kind == OpKind::Memory,
-    };
-    is_vector(0) && is_other(1) || is_other(0) && is_vector(1)
-}
-
-fn whole_lea(instruction: &Instruction) -> bool {
-    size(instruction, 0) >= 4 && instruction.memory_base().size() != 4
-}
-
-/// The value of an address that is computed and not used.
-fn address(instruction: &Instruction, state: &mut State) -> Value {
-    let (base, index) = (instruction.memory_base(), instruction.memory_index());
-    if base == Register::RIP {
-        return Value::UNKNOWN;
     }
-    let displacement = Value::Constant(instruction.memory_displacement64() as i64);
-    let part = |state: &State, register: Register| match register {
-        Register::None => Value::Constant(0),
-        register => operands::register(state, register),
-    };
-    let (base, index) = (part(state, base), part(state, index));
-    let scaled = scaled(state, index, i64::from(instruction.memory_index_scale()));
-    let value = sum(state, base, scaled, 1);
-    sum(state, value, displacement, 1)
-}
-
-fn aligns(instruction: &Instruction) -> bool {
-    instruction.op0_kind() == OpKind::Register && instruction.op0_register() == Register::RSP
 }
 
 /// `and rsp, -64`: the words of the frame from here on have offsets from the new stack pointer.
-fn align(_: &Instruction, state: &mut State) -> Done {
+fn align(state: &mut State) -> Done {
     let Value::Frame(Place { aligned: false, offset }) = state.registers[RSP] else {
         return Err(LOST);
     };
@@ -259,19 +211,19 @@ fn sign(state: &mut State, wide: bool) -> Value {
     }
 }
 
+/// Divides by the size of the team.
 fn divide(
-    facts: &mut InstructionInfoFactory,
-    instruction: &Instruction,
+    program: &Program,
+    uses: &Uses,
+    division: Division,
+    wide: bool,
     state: &mut State,
 ) -> Done {
-    let by = read(state, instruction, 0)?;
     let (low, high) = (state.registers[RAX], state.registers[RDX]);
     // All threads of a team have the same loop, so a number that is free is the same for all of them.
-    if by != Value::TeamSize || !state.is_free(low) || !state.is_free(high) {
-        return other(facts, instruction, state);
+    if !state.is_free(low) || !state.is_free(high) {
+        return other(program, uses, state);
     }
-    let signed = instruction.mnemonic() == M::Idiv;
-    let wide = size(instruction, 0) == 8;
     let is_known = |value: Value| match value {
         Value::Plain(Some(id)) => id.wide == wide,
         Value::Sign(_) | Value::Constant(_) => true,
@@ -279,11 +231,10 @@ fn divide(
     };
     let known = state
         .dividend
-        .filter(|of| of.division.signed == signed && (of.low, of.high) == (low, high));
+        .filter(|of| of.division.signed == division.signed && (of.low, of.high) == (low, high));
     let division = match known {
         Some(of) => of.division,
         None => {
-            let division = Division { at: instruction.ip(), signed };
             state.restart(division);
             state.dividend =
                 (is_known(low) && is_known(high)).then_some(Dividend { division, low, high });
@@ -296,86 +247,55 @@ fn divide(
     Ok(())
 }
 
-/// The flags that conditions depend on.
-const CONDITIONS: u32 =
-    RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::CF | RflagsBits::PF;
-
 /// An instruction of which only the registers and the memory are known that it reads and writes.
-fn other(facts: &mut InstructionInfoFactory, instruction: &Instruction, state: &mut State) -> Done {
-    let info = facts.info(instruction);
-    let reads = |access| {
-        use OpAccess::{CondRead, Read, ReadCondWrite, ReadWrite};
-        matches!(access, Read | CondRead | ReadWrite | ReadCondWrite)
-    };
-    let writes = |access| {
-        use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
-        matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite)
-    };
-    // The places of all memory, in order; addresses must not have numbers.
-    let mut places = Vec::new();
-    for memory in info.used_memory() {
-        let (base, index) = (memory.base(), memory.index());
-        let place = operands::place(state, base, index, memory.displacement())?;
-        let bytes = memory.memory_size().size() as i64;
-        let repeats = instruction.has_rep_prefix() || instruction.has_repne_prefix();
-        if place.is_some() && (bytes == 0 || repeats) {
+fn other(program: &Program, uses: &Uses, state: &mut State) -> Done {
+    let range = |(begin, end): (u32, u32)| begin as usize..end as usize;
+    let accesses = &program.accesses[range(uses.memory)];
+    // Addresses must not have numbers.
+    for access in accesses {
+        let place = place(state, &access.memory)?;
+        if place.is_some() && (access.memory.size == 0 || access.repeats) {
             state.frame.escape();
         }
-        places.push((place.filter(|_| bytes > 0), bytes, memory.access()));
     }
-    let addresses = |register: Register| {
-        let full = register.full_register();
-        info.used_memory().iter().any(|memory| {
-            memory.base().full_register() == full || memory.index().full_register() == full
-        })
-    };
-    let is_operand = |register: Register| {
-        (0..instruction.op_count()).any(|operand| {
-            instruction.op_kind(operand) == OpKind::Register
-                && instruction.op_register(operand).full_register() == register.full_register()
-        })
-    };
-    let mut inputs = Vec::new();
-    for used in info.used_registers().iter().filter(|used| reads(used.access())) {
-        let register = used.register();
-        let value = operands::register(state, register);
-        if let (Value::Frame(_), true) = (value, !addresses(register) || is_operand(register)) {
+    let mut value = Value::UNKNOWN;
+    for used in &program.registers[range(uses.reads)] {
+        let input = operands::register(state, used.register);
+        if let (Value::Frame(_), true) = (input, used.is_value) {
             state.frame.escape();
         }
-        inputs.push(value);
+        value = state.with(value, input);
     }
-    for (place, bytes, access) in &places {
-        if let (Some(place), true) = (place, reads(*access)) {
-            inputs.push(state.frame.load(*place, *bytes));
+    for access in accesses.iter().filter(|access| access.reads && access.memory.size > 0) {
+        if let Some(place) = place(state, &access.memory)? {
+            let input = state.frame.load(place, access.memory.size);
+            value = state.with(value, input);
         }
     }
-    if instruction.rflags_read() != 0 {
-        inputs.push(state.of_flags(state.flags));
+    if uses.reads_flags {
+        value = state.with(value, state.of_flags(state.flags));
     }
-    let value = state.computed(inputs);
-    for (place, bytes, access) in places {
-        if writes(access) {
-            store(state, place, bytes, value)?;
-        }
+    for access in accesses.iter().filter(|access| access.writes) {
+        let place = place(state, &access.memory)?.filter(|_| access.memory.size > 0);
+        store(state, place, access.memory.size, value)?;
     }
-    for used in info.used_registers().iter().filter(|used| writes(used.access())) {
-        let register = used.register();
-        let conditional = used.access() == OpAccess::CondWrite;
-        match index(register) {
-            Some(number) if conditional => {
-                let value = computed(state, [state.registers[number], value]);
-                state.registers[number] = state.written(value);
+    for used in &program.registers[range(uses.writes)] {
+        match state.registers.get(usize::from(used.register.index)).copied() {
+            Some(before) if used.conditional => {
+                let value = computed(state, [before, value]);
+                state.registers[usize::from(used.register.index)] = state.written(value);
             }
-            Some(_) => set(state, register, value)?,
+            Some(_) => set(state, used.register, value)?,
             None => operands::free(state, value, USED)?,
         }
     }
-    let modified = instruction.rflags_modified();
-    if modified & CONDITIONS == CONDITIONS {
-        state.flags = Flags::Of(value);
-    } else if modified != 0 {
-        let flags = state.of_flags(state.flags);
-        state.flags = Flags::Of(state.computed([value, flags]));
+    match uses.flags {
+        FlagsWritten::None => {}
+        FlagsWritten::All => state.flags = Flags::Of(value),
+        FlagsWritten::Some => {
+            let flags = state.of_flags(state.flags);
+            state.flags = Flags::Of(state.computed([value, flags]));
+        }
     }
     Ok(())
 }

@@ -1,22 +1,24 @@
-//! The effect of one instruction on a state.
+//! The effect of one step on a state.
 
-use iced_x86::{ConditionCode, FlowControl, Instruction, InstructionInfoFactory};
+use iced_x86::ConditionCode;
 
 use super::callee::Callee;
-use super::graph::{Node, Unproved, is_plain_branch};
+use super::graph::Unproved;
 use super::instructions;
 use super::operands;
+use super::operation::{Operation, Step};
+use super::program::Program;
 use super::state::{Flags, GENERAL, R8, R9, RAX, RCX, RDI, RDX, REGISTERS, RSI, RSP, State};
 use super::value::{Division, Form, Side, Value};
 
-/// Where a function goes on after an instruction.
+/// The steps at which a function goes on.
 pub(super) enum Next {
     Ends,
-    At(u64),
-    /// At either address in the same state.
-    AtEither(u64, u64),
-    /// At the first address in the state, and at the second in the state given.
-    Forks(u64, u64, Box<State>),
+    At(u32),
+    /// At either step in the same state.
+    AtEither(u32, u32),
+    /// At the first step in the state, and at the second in the state given.
+    Forks(u32, u32, Box<State>),
 }
 
 /// What the flags say of a condition.
@@ -32,7 +34,6 @@ enum Meaning {
 const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, R8, R9];
 
 pub(super) struct Interpreter {
-    facts: InstructionInfoFactory,
     /// The function may answer something.
     answers: bool,
     /// A thread without iterations may do something that others notice.
@@ -41,19 +42,23 @@ pub(super) struct Interpreter {
 
 impl Interpreter {
     pub(super) fn new(answers: bool) -> Interpreter {
-        Interpreter { facts: InstructionInfoFactory::new(), answers, has_other_effects: false }
+        Interpreter { answers, has_other_effects: false }
     }
 
-    /// Changes `state` as the instruction of `node` does.
-    pub(super) fn step(&mut self, node: &Node, state: &mut State) -> Result<Next, Unproved> {
-        let instruction = &node.instruction;
-        let at = instruction.ip();
-        let failed = |why| Unproved { at, why };
+    /// Changes `state` as step number `number` does.
+    pub(super) fn step(
+        &mut self,
+        program: &Program,
+        number: u32,
+        state: &mut State,
+    ) -> Result<Next, Unproved> {
+        let step = &program.steps[number as usize];
+        let failed = |why| Unproved { at: step.at, why };
         state.wrote = false;
         let (has_share, diverges) = (state.has_share, state.diverges().is_some());
-        let next = self.next(node, state).map_err(failed)?;
-        let acts = state.wrote || node.callee.is_some_and(Callee::has_effects);
-        if diverges && (acts || node.callee.is_some()) {
+        let next = self.next(program, number, state).map_err(failed)?;
+        let acts = state.wrote || step.callee.is_some_and(Callee::has_effects);
+        if diverges && (acts || step.callee.is_some()) {
             return Err(failed("whether others notice something depends on a number"));
         }
         // A path that others join later is examined again.
@@ -64,89 +69,105 @@ impl Interpreter {
         Ok(next)
     }
 
-    fn next(&mut self, node: &Node, state: &mut State) -> Result<Next, &'static str> {
-        let instruction = &node.instruction;
-        let after = instruction.next_ip();
-        match instruction.flow_control() {
-            FlowControl::UnconditionalBranch => Ok(Next::At(instruction.near_branch_target())),
-            FlowControl::Return if self.answers => {
+    fn next(
+        &mut self,
+        program: &Program,
+        number: u32,
+        state: &mut State,
+    ) -> Result<Next, &'static str> {
+        let step = &program.steps[number as usize];
+        match &step.operation {
+            Operation::Jump => Ok(Next::At(step.target)),
+            Operation::Return if self.answers => {
                 for register in [RAX, RDX, GENERAL, GENERAL + 1] {
                     let value = state.registers[register];
                     operands::free(state, value, "a number may be the answer of a function")?;
                 }
                 Ok(Next::Ends)
             }
-            FlowControl::Return | FlowControl::Exception => Ok(Next::Ends),
-            FlowControl::ConditionalBranch => branch(instruction, state),
-            FlowControl::Call | FlowControl::IndirectCall | FlowControl::IndirectBranch => {
-                if instruction.flow_control() == FlowControl::IndirectCall {
-                    let target = operands::read(state, instruction, 0)?;
+            Operation::Return | Operation::Trap => Ok(Next::Ends),
+            Operation::Branch(condition) => branch(step, *condition, state),
+            Operation::UnknownBranch => Err("a branch is not followed"),
+            Operation::Call(target) => {
+                if let Some(target) = target {
+                    let target = operands::read(state, target)?;
                     operands::free(state, target, operands::USED)?;
                 }
-                let callee = node.callee.unwrap_or(Callee::Unknown);
+                let callee = step.callee.unwrap_or(Callee::Unknown);
                 check_arguments(callee, state)?;
-                if instruction.flow_control() == FlowControl::IndirectBranch {
-                    return Ok(Next::Ends);
-                }
                 return_from(callee, state)?;
-                match (node.handler, callee) {
+                match (step.handler, callee) {
                     (Some(handler), Callee::NeverReturns) => Ok(Next::At(handler)),
                     (None, Callee::NeverReturns) => Ok(Next::Ends),
-                    (Some(handler), _) => Ok(Next::AtEither(after, handler)),
-                    (None, _) => Ok(Next::At(after)),
+                    (Some(handler), _) => Ok(Next::AtEither(step.next, handler)),
+                    (None, _) => Ok(Next::At(step.next)),
                 }
             }
-            _ if is_conditional(instruction) => self.conditional(instruction, state),
+            Operation::TailCall => {
+                check_arguments(step.callee.unwrap_or(Callee::Unknown), state)?;
+                Ok(Next::Ends)
+            }
+            Operation::Set(condition, to, around) => conditional(
+                step,
+                *condition,
+                state,
+                |state, holds| instructions::set_byte(state, to, *around, holds),
+                |state, value| instructions::set_byte_by(state, to, value),
+            ),
+            Operation::MoveIf { condition, to, from } => conditional(
+                step,
+                *condition,
+                state,
+                |state, holds| instructions::move_if(state, to, from, holds),
+                |state, value| instructions::move_by(state, to, from, value),
+            ),
             _ => {
-                instructions::execute(&mut self.facts, instruction, state)?;
-                Ok(Next::At(after))
-            }
-        }
-    }
-
-    /// A conditional move or `set`.
-    fn conditional(
-        &mut self,
-        instruction: &Instruction,
-        state: &mut State,
-    ) -> Result<Next, &'static str> {
-        let after = instruction.next_ip();
-        match meaning(state, instruction.condition_code()) {
-            Meaning::Side(division, side) => {
-                let (yes, no) = sides(state, division, side);
-                let mut fork = None;
-                for (path, holds) in [(yes, true), (no, false)] {
-                    let Some(mut path) = path else { continue };
-                    instructions::select(&mut path, instruction, holds)?;
-                    match fork.take() {
-                        None => fork = Some((path, None)),
-                        Some((first, _)) => fork = Some((first, Some(path))),
-                    }
-                }
-                let Some((first, second)) = fork else { return Ok(Next::Ends) };
-                *state = first;
-                Ok(match second {
-                    Some(second) => Next::Forks(after, after, Box::new(second)),
-                    None => Next::At(after),
-                })
-            }
-            Meaning::Bounds(..) => {
-                let value = state.of_flags(state.flags);
-                instructions::select_by(state, instruction, value)?;
-                Ok(Next::At(after))
-            }
-            Meaning::Value(value) => {
-                instructions::select_by(state, instruction, value)?;
-                Ok(Next::At(after))
+                instructions::execute(program, number, state)?;
+                Ok(Next::At(step.next))
             }
         }
     }
 }
 
-fn is_conditional(instruction: &Instruction) -> bool {
-    instruction.condition_code() != ConditionCode::None
-        && instruction.flow_control() == FlowControl::Next
-        && instruction.op_count() <= 2
+/// Executes an operation whose `condition` says what it does: `select` does so where it is known whether
+/// the condition holds, and `select_by` where it depends on a value.
+fn conditional(
+    step: &Step,
+    condition: ConditionCode,
+    state: &mut State,
+    select: impl Fn(&mut State, bool) -> Result<(), &'static str>,
+    select_by: impl Fn(&mut State, Value) -> Result<(), &'static str>,
+) -> Result<Next, &'static str> {
+    let after = step.next;
+    match meaning(state, condition) {
+        Meaning::Side(division, side) => {
+            let (yes, no) = sides(state, division, side);
+            let mut fork = None;
+            for (path, holds) in [(yes, true), (no, false)] {
+                let Some(mut path) = path else { continue };
+                select(&mut path, holds)?;
+                match fork.take() {
+                    None => fork = Some((path, None)),
+                    Some((first, _)) => fork = Some((first, Some(path))),
+                }
+            }
+            let Some((first, second)) = fork else { return Ok(Next::Ends) };
+            *state = first;
+            Ok(match second {
+                Some(second) => Next::Forks(after, after, Box::new(second)),
+                None => Next::At(after),
+            })
+        }
+        Meaning::Bounds(..) => {
+            let value = state.of_flags(state.flags);
+            select_by(state, value)?;
+            Ok(Next::At(after))
+        }
+        Meaning::Value(value) => {
+            select_by(state, value)?;
+            Ok(Next::At(after))
+        }
+    }
 }
 
 /// The states of both sides, of which one may be known to be impossible.
@@ -161,19 +182,20 @@ fn sides(state: &State, division: Division, holds_for: Side) -> (Option<State>, 
         match known {
             None => state.take_side(division, side),
             // The code may tell the sides apart again for another loop, or for something else.
-            Some(_) => state.bounds.retain(|of| *of != division),
+            Some(_) => state.bounds &= !division.bit(),
         }
         Some(state)
     };
     (on(holds_for), on(other))
 }
 
-fn branch(instruction: &Instruction, state: &mut State) -> Result<Next, &'static str> {
-    if !is_plain_branch(instruction) {
-        return Err("a branch is not followed");
-    }
-    let (taken, after) = (instruction.near_branch_target(), instruction.next_ip());
-    match meaning(state, instruction.condition_code()) {
+fn branch(
+    step: &Step,
+    condition: ConditionCode,
+    state: &mut State,
+) -> Result<Next, &'static str> {
+    let (taken, after) = (step.target, step.next);
+    match meaning(state, condition) {
         Meaning::Side(division, side) => Ok(match sides(state, division, side) {
             (Some(yes), Some(no)) => {
                 *state = no;

@@ -11,6 +11,8 @@ mod graph;
 mod instructions;
 mod interpreter;
 mod operands;
+mod operation;
+mod program;
 mod proof;
 mod reach;
 mod state;

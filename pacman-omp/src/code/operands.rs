@@ -1,30 +1,20 @@
-//! Operands of instructions: registers, constants, words of the frame and other memory.
+//! Operands of operations: registers, constants, words of the frame and other memory.
 
-use iced_x86::{Instruction, OpKind, Register};
-
-use super::state::{GENERAL, State};
+use super::operation::{Memory, Operand, Register};
+use super::state::{RSP, State};
 use super::value::{Form, Id, Place, Value};
 
 pub(super) const USED: &str = "a number is used";
 const ADDRESSES: &str = "a number is used as an address";
 const LOST: &str = "the stack pointer is not known";
 
-/// The place of a general or vector register in a state; `None` for others, which never have numbers.
-pub(super) fn index(register: Register) -> Option<usize> {
-    let number = register.full_register().number();
-    match () {
-        () if register.is_gpr() => Some(number),
-        () if register.is_vector_register() => Some(GENERAL + number),
-        () => None,
-    }
-}
-
 /// The value of a register.
 pub(super) fn register(state: &State, register: Register) -> Value {
-    let Some(number) = index(register) else { return Value::UNKNOWN };
-    let value = state.registers[number];
+    let Some(value) = state.registers.get(usize::from(register.index)) else {
+        return Value::UNKNOWN;
+    };
     // Parts of a register have no form.
-    if register.size() >= 4 { value } else { state.computed([value]) }
+    if register.size >= 4 { *value } else { state.computed([*value]) }
 }
 
 /// Checks that the value may go to any part of the program.
@@ -35,23 +25,20 @@ pub(super) fn free(state: &mut State, value: Value, why: &'static str) -> Result
     if state.is_free(value) { Ok(()) } else { Err(why) }
 }
 
-/// The place in the frame of an address; `None` for other memory, or for an unknown place in the frame.
-pub(super) fn place(
-    state: &mut State,
-    base: Register,
-    index: Register,
-    displacement: u64,
-) -> Result<Option<Place>, &'static str> {
-    let (of_base, of_index) = (register(state, base), register(state, index));
-    if !state.is_free(of_base) || !state.is_free(of_index) {
+/// The place in the frame of an operand in memory; `None` for other memory, or for an unknown place in the
+/// frame. Its address must not have a number.
+pub(super) fn place(state: &mut State, memory: &Memory) -> Result<Option<Place>, &'static str> {
+    let of_base = register(state, memory.base);
+    let of_index = memory.index.map(|index| register(state, index));
+    if !state.is_free(of_base) || of_index.is_some_and(|value| !state.is_free(value)) {
         return Err(ADDRESSES);
     }
     match (of_base, of_index) {
-        (Value::Frame(place), _) if index == Register::None => {
-            let offset = place.offset.wrapping_add(displacement as i64);
+        (Value::Frame(place), None) => {
+            let offset = place.offset.wrapping_add(memory.displacement);
             Ok(Some(Place { offset, ..place }))
         }
-        (Value::Frame(_), _) | (_, Value::Frame(_)) => {
+        (Value::Frame(_), _) | (_, Some(Value::Frame(_))) => {
             state.frame.escape();
             Ok(None)
         }
@@ -59,73 +46,37 @@ pub(super) fn place(
     }
 }
 
-/// The place in the frame of an instruction's memory operand.
-pub(super) fn memory(
-    state: &mut State,
-    instruction: &Instruction,
-) -> Result<Option<Place>, &'static str> {
-    let (base, index) = (instruction.memory_base(), instruction.memory_index());
-    place(state, base, index, instruction.memory_displacement64())
-}
-
-/// The size in bytes of an operand in a general register, memory or the instruction.
-pub(super) fn size(instruction: &Instruction, operand: u32) -> i64 {
-    match instruction.op_kind(operand) {
-        OpKind::Register => instruction.op_register(operand).size() as i64,
-        OpKind::Memory => instruction.memory_size().size() as i64,
-        _ => match instruction.op0_kind() {
-            OpKind::Register => instruction.op0_register().size() as i64,
-            _ => instruction.memory_size().size() as i64,
-        },
-    }
-}
-
 /// The value of an operand.
-pub(super) fn read(
-    state: &mut State,
-    instruction: &Instruction,
-    operand: u32,
-) -> Result<Value, &'static str> {
-    match instruction.op_kind(operand) {
-        OpKind::Register => Ok(register(state, instruction.op_register(operand))),
-        OpKind::Memory => {
-            let size = size(instruction, operand);
-            Ok(match memory(state, instruction)? {
-                Some(place) => state.frame.load(place, size),
-                None => Value::UNKNOWN,
-            })
-        }
-        _ => {
-            let constant = instruction.immediate(operand);
-            Ok(Value::Constant(match size(instruction, operand) {
-                4 => i64::from(constant as u32 as i32),
-                _ => constant as i64,
-            }))
-        }
-    }
+pub(super) fn read(state: &mut State, operand: &Operand) -> Result<Value, &'static str> {
+    Ok(match operand {
+        Operand::Register(from) => register(state, *from),
+        Operand::Memory(memory) => match place(state, memory)? {
+            Some(place) => state.frame.load(place, memory.size),
+            None => Value::UNKNOWN,
+        },
+        Operand::Constant(constant) => Value::Constant(*constant),
+    })
 }
 
-/// Writes an operand: a general register or memory.
-pub(super) fn write(
-    state: &mut State,
-    instruction: &Instruction,
-    operand: u32,
-    value: Value,
-) -> Result<(), &'static str> {
-    match instruction.op_kind(operand) {
-        OpKind::Register => set(state, instruction.op_register(operand), value),
-        _ => {
-            let place = memory(state, instruction)?;
-            store(state, place, size(instruction, operand), value)
+/// Writes an operand: a register or memory.
+pub(super) fn write(state: &mut State, to: &Operand, value: Value) -> Result<(), &'static str> {
+    match to {
+        Operand::Register(to) => set(state, *to, value),
+        Operand::Memory(memory) => {
+            let place = place(state, memory)?;
+            store(state, place, memory.size, value)
         }
+        Operand::Constant(_) => Err("a constant is written"),
     }
 }
 
 /// Sets a register, or a part of it.
 pub(super) fn set(state: &mut State, to: Register, value: Value) -> Result<(), &'static str> {
-    let Some(number) = index(to) else { return free(state, value, USED) };
-    let is_stack_pointer = to.full_register() == Register::RSP;
-    let value = match (to.size(), value) {
+    let number = usize::from(to.index);
+    let Some(before) = state.registers.get(number).copied() else {
+        return free(state, value, USED);
+    };
+    let value = match (to.size, value) {
         (8, value) => value,
         (4 | 16.., Value::Frame(_)) => {
             state.frame.escape();
@@ -134,20 +85,19 @@ pub(super) fn set(state: &mut State, to: Register, value: Value) -> Result<(), &
         (4 | 16.., value) => value,
         (_, value) => {
             free_of_frame(state, value);
-            let before = state.registers[number];
             free_of_frame(state, before);
             state.computed([before, value])
         }
     };
     state.registers[number] = state.written(value);
     match value {
-        Value::Frame(top) if is_stack_pointer => {
+        _ if number != RSP => Ok(()),
+        Value::Frame(top) => {
             // The 128 bytes below are the function's as well.
             state.frame.drop_below(Place { offset: top.offset - 128, ..top });
             Ok(())
         }
-        _ if is_stack_pointer => Err(LOST),
-        _ => Ok(()),
+        _ => Err(LOST),
     }
 }
 
@@ -188,32 +138,39 @@ pub(super) fn store(
     Ok(())
 }
 
-/// Gives an unknown value of an operand an identity, so that its copies are known to be equal.
+/// Reads an operand of 64 (`wide`) or 32 bits. Gives an unknown value an identity, the number of the `step`,
+/// so that its copies are known to be equal.
 pub(super) fn named(
     state: &mut State,
-    instruction: &Instruction,
-    operand: u32,
+    operand: &Operand,
+    wide: bool,
+    step: u32,
 ) -> Result<Value, &'static str> {
-    let value = read(state, instruction, operand)?;
-    let wide = size(instruction, operand) == 8;
-    match value {
-        Value::Plain(Some(id)) if id.wide != wide => return Ok(Value::UNKNOWN),
-        Value::Plain(None) if size(instruction, operand) >= 4 => {}
-        value => return Ok(value),
-    }
-    let id = Id { at: instruction.ip(), wide };
-    state.retire(id);
-    let value = Value::Plain(Some(id));
-    match instruction.op_kind(operand) {
-        OpKind::Register => {
-            if let Some(number) = index(instruction.op_register(operand)) {
-                state.registers[number] = value;
-            }
-        }
-        OpKind::Memory => match memory(state, instruction)? {
-            Some(place) => state.frame.store(place, size(instruction, operand), value, false),
+    let place = match operand {
+        Operand::Memory(memory) => match place(state, memory)? {
+            Some(place) => Some((place, memory.size)),
+            // Other memory may change, so that its value has no name.
             None => return Ok(Value::UNKNOWN),
         },
+        _ => None,
+    };
+    let value = match (operand, place) {
+        (_, Some((place, size))) => state.frame.load(place, size),
+        (operand, None) => read(state, operand)?,
+    };
+    match value {
+        Value::Plain(Some(id)) if id.wide != wide => return Ok(Value::UNKNOWN),
+        Value::Plain(None) => {}
+        value => return Ok(value),
+    }
+    let id = Id { step, wide };
+    state.retire(id);
+    let value = Value::Plain(Some(id));
+    match (operand, place) {
+        (_, Some((place, size))) => state.frame.store(place, size, value, false),
+        (Operand::Register(register), None) => {
+            state.registers[usize::from(register.index)] = value;
+        }
         _ => {}
     }
     Ok(value)

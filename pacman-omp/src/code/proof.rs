@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::callee::Code;
 use super::graph::{Graph, Unproved};
 use super::interpreter::{Interpreter, Next};
+use super::program::Program;
 use super::state::State;
 use super::value::{Division, Side};
 
@@ -18,8 +19,26 @@ const LARGEST: usize = 2_000;
 /// thousand.
 const MOST: usize = 10_000;
 
-/// A place where paths of one side meet.
-type Meeting = (u64, Option<(Division, Side)>);
+/// A place where paths of one side meet: the number of the place and that of the side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Meeting {
+    place: u32,
+    side: u8,
+}
+
+impl Meeting {
+    fn new(place: u32, side: Option<(Division, Side)>) -> Meeting {
+        let side = side.map_or(0, |(division, side)| {
+            1 + division.number * 2 + u8::from(side == Side::NotBelow)
+        });
+        Meeting { place, side }
+    }
+
+    /// The meeting of the paths of the shorter shares, if this is one of longer shares.
+    fn of_shorter_shares(self) -> Option<Meeting> {
+        (self.side % 2 == 1).then_some(Meeting { side: self.side + 1, ..self })
+    }
+}
 
 /// The proof of a function: its questions for numbers serve only to divide static loops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,11 +69,13 @@ fn prove_with(
     if questions.is_empty() {
         return Ok(Proof::default());
     }
+    let program = Program::of(&graph);
+    drop(graph);
     let mut search = Search::default();
-    search.meet(entry, &State::entry());
+    search.meet(&program, 0, &State::entry());
     loop {
-        let failed = search.follow(&graph, &mut interpreter)?;
-        if search.longer.iter().any(|meeting| !search.is_of_longer_shares(meeting)) {
+        let failed = search.follow(&program, &mut interpreter)?;
+        if search.longer.iter().any(|meeting| !search.is_of_longer_shares(*meeting)) {
             let at = entry;
             return Err(Unproved { at, why: "the shares of some threads are not known" });
         }
@@ -62,7 +83,7 @@ fn prove_with(
             return Ok(Proof { questions, only_shares: !interpreter.has_other_effects });
         }
         for (meeting, unproved) in failed {
-            if !search.is_of_longer_shares(&meeting) || !search.bind(meeting) {
+            if !search.is_of_longer_shares(meeting) || !search.bind(meeting) {
                 return Err(unproved);
             }
         }
@@ -71,7 +92,9 @@ fn prove_with(
 
 #[derive(Default)]
 struct Search {
-    states: BTreeMap<Meeting, State>,
+    /// The place of each meeting's state in `states`.
+    numbers: BTreeMap<Meeting, usize>,
+    states: Vec<State>,
     /// The meetings at which threads with the longer shares have iterations; see `is_of_longer_shares`.
     longer: BTreeSet<Meeting>,
     /// Meetings whose states have changed. The first is followed first: code mostly runs from lower to higher
@@ -83,17 +106,19 @@ struct Search {
 impl Search {
     /// Whether the threads with the longer shares come here as those do that have iterations of the shorter
     /// ones. The longer shares are never empty, so code without a comparison of their ends is right.
-    fn is_of_longer_shares(&self, meeting: &Meeting) -> bool {
-        let (at, Some((division, Side::Below))) = *meeting else { return false };
-        let others = self.states.get(&(at, Some((division, Side::NotBelow))));
-        others.is_some_and(|state| state.has_share && state.bounds.contains(&division))
+    fn is_of_longer_shares(&self, meeting: Meeting) -> bool {
+        let Some(others) = meeting.of_shorter_shares() else { return false };
+        let Some(state) = self.numbers.get(&others).map(|number| &self.states[*number]) else {
+            return false;
+        };
+        state.has_share && state.diverges().is_none()
     }
 
     /// The share of a path of the longer shares is the bounds of a loop from that meeting on. False if it is
     /// already.
     fn bind(&mut self, meeting: Meeting) -> bool {
-        if let Some(state) = self.states.get_mut(&meeting) {
-            state.have_share();
+        if let Some(number) = self.numbers.get(&meeting) {
+            self.states[*number].have_share();
         }
         self.open.insert(meeting);
         self.longer.insert(meeting)
@@ -103,15 +128,17 @@ impl Search {
     /// ends of a share were compared.
     fn follow(
         &mut self,
-        graph: &Graph,
+        program: &Program,
         interpreter: &mut Interpreter,
     ) -> Result<BTreeMap<Meeting, Unproved>, Unproved> {
         let mut failed = BTreeMap::new();
+        let mut state = State::entry();
         while let Some(meeting) = self.open.pop_first() {
-            let Some(state) = self.states.get(&meeting).cloned() else { continue };
-            let is_longer = matches!(meeting.1, Some((_, Side::Below)));
-            let may_be_longer = is_longer && state.diverges().is_some();
-            match self.follow_one(graph, interpreter, meeting.0, state) {
+            let Some(number) = self.numbers.get(&meeting) else { continue };
+            state.clone_from(&self.states[*number]);
+            let may_be_longer = meeting.of_shorter_shares().is_some() && state.diverges().is_some();
+            let from = program.places[meeting.place as usize];
+            match self.follow_one(program, interpreter, from, &mut state) {
                 Ok(()) => drop(failed.remove(&meeting)),
                 Err(unproved) if may_be_longer => {
                     failed.insert(meeting, unproved);
@@ -125,52 +152,54 @@ impl Search {
     /// Follows a path to its next meeting.
     fn follow_one(
         &mut self,
-        graph: &Graph,
+        program: &Program,
         interpreter: &mut Interpreter,
-        mut at: u64,
-        mut state: State,
+        from: u32,
+        state: &mut State,
     ) -> Result<(), Unproved> {
+        let mut step = from;
         loop {
             self.steps += 1;
             if self.steps > MOST {
+                let at = program.steps[step as usize].at;
                 return Err(Unproved { at, why: "the function has too many paths" });
             }
-            let node =
-                graph.nodes.get(&at).ok_or(Unproved { at, why: "no instruction is here" })?;
-            match interpreter.step(node, &mut state)? {
+            match interpreter.step(program, step, state)? {
                 Next::Ends => return Ok(()),
-                Next::At(next) if graph.meets.contains(&next) => {
-                    self.meet(next, &state);
+                Next::At(next) if program.steps[next as usize].meets => {
+                    self.meet(program, next, state);
                     return Ok(());
                 }
-                Next::At(next) => at = next,
+                Next::At(next) => step = next,
                 Next::AtEither(one, another) => {
-                    self.meet(one, &state);
-                    self.meet(another, &state);
+                    self.meet(program, one, state);
+                    self.meet(program, another, state);
                     return Ok(());
                 }
                 Next::Forks(one, another, other) => {
-                    self.meet(one, &state);
-                    self.meet(another, &other);
+                    self.meet(program, one, state);
+                    self.meet(program, another, &other);
                     return Ok(());
                 }
             }
         }
     }
 
-    /// A path comes to an instruction.
-    fn meet(&mut self, at: u64, state: &State) {
-        let meeting = (at, state.side);
+    /// A path comes to a step.
+    fn meet(&mut self, program: &Program, step: u32, state: &State) {
+        let Some(place) = program.steps[step as usize].place else { return };
+        let meeting = Meeting::new(place, state.side);
         let mut state = Cow::Borrowed(state);
         if self.longer.contains(&meeting) {
             state.to_mut().have_share();
         }
-        let changed = match self.states.entry(meeting) {
-            Entry::Vacant(place) => {
-                place.insert(state.into_owned());
+        let changed = match self.numbers.entry(meeting) {
+            Entry::Vacant(number) => {
+                number.insert(self.states.len());
+                self.states.push(state.into_owned());
                 true
             }
-            Entry::Occupied(mut known) => known.get_mut().join(&state),
+            Entry::Occupied(number) => self.states[*number.get()].join(&state),
         };
         if changed {
             self.open.insert(meeting);

@@ -33,7 +33,7 @@ pub(crate) fn called_function(code: &Code<'_>, callers: &[u64], address: u64) ->
         }
         let calls = graph
             .nodes
-            .values()
+            .iter()
             .filter(|node| node.instruction.flow_control() == FlowControl::Call);
         for target in calls.map(|node| node.instruction.near_branch_target()) {
             if target == sought {

@@ -35,15 +35,16 @@ pub(super) struct Dividend {
     pub(super) high: Value,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) registers: [Value; REGISTERS],
     pub(super) frame: Frame,
     pub(super) flags: Flags,
     /// The side of the path, from the comparison that tells sides apart to that of the next division.
     pub(super) side: Option<(Division, Side)>,
-    /// The divisions whose shares were compared with their ends: they are bounds of loops from then on.
-    pub(super) bounds: Vec<Division>,
+    /// The [bits](Division::bit) of divisions whose shares were compared with their ends: they are bounds of
+    /// loops from then on.
+    pub(super) bounds: u64,
     pub(super) dividend: Option<Dividend>,
     /// All paths to here are of threads that have iterations of the latest loop.
     pub(super) has_share: bool,
@@ -51,9 +52,22 @@ pub(super) struct State {
     pub(super) wrote: bool,
 }
 
+impl Clone for State {
+    fn clone(&self) -> State {
+        State { frame: self.frame.clone(), ..*self }
+    }
+
+    /// Keeps the memory of the frame, so that a copy of a state costs no allocation.
+    fn clone_from(&mut self, other: &State) {
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.clone_from(&other.frame);
+        *self = State { frame, ..*other };
+    }
+}
+
 /// As [`State::is_free`], on a path with these `bounds` and that side.
-fn is_free(value: Value, bounds: &[Division], side: Option<(Division, Side)>) -> bool {
-    let is_bound = |division| bounds.contains(&division);
+fn is_free(value: Value, bounds: u64, side: Option<(Division, Side)>) -> bool {
+    let is_bound = |division: Division| bounds & division.bit() != 0;
     let side_of = |division| side.filter(|(of, _)| *of == division).map(|(_, side)| side);
     match value {
         Value::TeamSize | Value::Mixed => false,
@@ -75,7 +89,7 @@ impl State {
             frame: Frame::default(),
             flags: Flags::Of(Value::UNKNOWN),
             side: None,
-            bounds: Vec::new(),
+            bounds: 0,
             dividend: None,
             has_share: false,
             wrote: false,
@@ -89,7 +103,7 @@ impl State {
 
     /// The division whose sides the path tells apart, until the ends of its share are compared.
     pub(super) fn diverges(&self) -> Option<Division> {
-        self.side.map(|(division, _)| division).filter(|of| !self.bounds.contains(of))
+        self.side.map(|(division, _)| division).filter(|of| self.bounds & of.bit() == 0)
     }
 
     /// The value as it is written: what only one side writes depends on the side.
@@ -108,30 +122,33 @@ impl State {
     /// Whether the program may do with the value as it likes: it has nothing of the thread's number
     /// or of the team's size, or it comes from the bounds of a loop.
     pub(super) fn is_free(&self, value: Value) -> bool {
-        is_free(value, &self.bounds, self.side)
+        is_free(value, self.bounds, self.side)
     }
 
     /// The result of any computation from `values`.
     pub(super) fn computed(&self, values: impl IntoIterator<Item = Value>) -> Value {
-        let mut of: Option<Division> = None;
-        for value in values {
-            if self.is_free(value) {
-                continue;
-            }
-            let division = match value {
-                Value::Derived(division) => division,
-                Value::Form(form) => match form.division {
-                    Some(division) if form.is_of_share(self.side_of(division)) => division,
-                    _ => return Value::Mixed,
-                },
-                _ => return Value::Mixed,
-            };
-            if of.is_some_and(|of| of != division) {
-                return Value::Mixed;
-            }
-            of = Some(division);
+        let mut result = Value::UNKNOWN;
+        values.into_iter().for_each(|value| result = self.with(result, value));
+        result
+    }
+
+    /// The result of a computation from `value` and those of which `result` is the result.
+    pub(super) fn with(&self, result: Value, value: Value) -> Value {
+        if self.is_free(value) {
+            return result;
         }
-        of.map_or(Value::UNKNOWN, Value::Derived)
+        let of = match value {
+            Value::Derived(division) => Some(division),
+            Value::Form(form) => {
+                form.division.filter(|of| form.is_of_share(self.side_of(*of)))
+            }
+            _ => None,
+        };
+        match (result, of) {
+            (Value::UNKNOWN, Some(division)) => Value::Derived(division),
+            (Value::Derived(before), Some(division)) if before == division => result,
+            _ => Value::Mixed,
+        }
     }
 
     /// Replaces each value by `new` of it.
@@ -147,12 +164,12 @@ impl State {
     /// The value loses its name `id`, because another value gets it.
     pub(super) fn retire(&mut self, id: Id) {
         self.map(|value| match value {
-            Value::Plain(Some(known)) if known.at == id.at => Value::UNKNOWN,
-            Value::Sign(known) if known.at == id.at => Value::UNKNOWN,
+            Value::Plain(Some(known)) if known.step == id.step => Value::UNKNOWN,
+            Value::Sign(known) if known.step == id.step => Value::UNKNOWN,
             value => value,
         });
         let is_named = |value: Value| match value {
-            Value::Plain(Some(known)) | Value::Sign(known) => known.at == id.at,
+            Value::Plain(Some(known)) | Value::Sign(known) => known.step == id.step,
             _ => false,
         };
         self.dividend = self.dividend.filter(|of| !is_named(of.low) && !is_named(of.high));
@@ -160,7 +177,7 @@ impl State {
 
     /// The shares of `division` have new values: those before are gone, or are mixed with others.
     pub(super) fn restart(&mut self, division: Division) {
-        let free = self.bounds.contains(&division);
+        let free = self.bounds & division.bit() != 0;
         self.end_side();
         self.map(|value| match value {
             Value::Form(Form { division: Some(of), number: 0, product: 0, .. })
@@ -174,24 +191,24 @@ impl State {
             }
             value => value,
         });
-        self.bounds.retain(|of| *of != division);
+        self.bounds &= !division.bit();
     }
 
     /// The path goes on for one side of `division`.
     pub(super) fn take_side(&mut self, division: Division, side: Side) {
         self.end_side();
-        self.bounds.retain(|of| *of != division);
+        self.bounds &= !division.bit();
         self.side = Some((division, side));
     }
 
     /// Forgets the side. Sums that differ between sides are free or mixed from then on.
     fn end_side(&mut self) {
         let Some((division, _)) = self.side else { return };
-        let before = self.clone();
+        let (bounds, side) = (self.bounds, self.side);
         self.map(|value| match value {
             Value::Form(form) if form.division == Some(division) && form.is_of_share(None) => value,
             Value::Form(Form { division: Some(of), .. }) | Value::Derived(of) if of == division => {
-                if before.is_free(value) {
+                if is_free(value, bounds, side) {
                     Value::UNKNOWN
                 } else {
                     Value::Mixed
@@ -204,9 +221,7 @@ impl State {
 
     /// The ends of the share were compared. From here on the share is the bounds of a loop.
     pub(super) fn bound(&mut self, division: Division) {
-        self.bounds.push(division);
-        self.bounds.sort_unstable();
-        self.bounds.dedup();
+        self.bounds |= division.bit();
     }
 
     /// The path of one side is of threads that have iterations.
@@ -222,10 +237,10 @@ impl State {
         // A change that is not told would end a search too early.
         #[cfg(debug_assertions)]
         let before = self.clone();
-        let (bounds, side) = (self.bounds.clone(), self.side);
+        let (bounds, side) = (self.bounds, self.side);
         let joined = |one: Value, another: Value| match () {
             () if one == another => one,
-            () if is_free(one, &bounds, side) && other.is_free(another) => Value::UNKNOWN,
+            () if is_free(one, bounds, side) && other.is_free(another) => Value::UNKNOWN,
             () => Value::Mixed,
         };
         let flags = match (self.flags, other.flags) {
@@ -248,8 +263,8 @@ impl State {
         }
         changed |= self.frame.is_escaped() != escaped;
         changed |= self.frame.join(&other.frame, &joined);
-        self.bounds.retain(|division| other.bounds.contains(division));
-        changed |= self.bounds.len() < bounds.len();
+        self.bounds &= other.bounds;
+        changed |= self.bounds != bounds;
         if self.dividend != other.dividend {
             changed |= self.dividend.take().is_some();
         }

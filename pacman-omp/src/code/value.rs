@@ -1,26 +1,27 @@
 //! The abstract values of the proof.
 
-/// A division of a number of iterations by the size of the team, by the address of its instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A division of a number of iterations by the size of the team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Division {
-    pub(super) at: u64,
+    /// The number of its instruction among the function's divisions, by address.
+    pub(super) number: u8,
     /// Whether it is a division of signed numbers.
     pub(super) signed: bool,
 }
 
 /// Which threads a path is for: those whose number is below the remainder of a division get one
 /// iteration more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Below,
     NotBelow,
 }
 
-/// A name for an unknown value: equal names are equal values. `wide` is false if only the lower half
-/// is.
+/// A name for an unknown value, by the step that gave it: equal names are equal values. `wide` is false if
+/// only the lower half is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Id {
-    pub(super) at: u64,
+    pub(super) step: u32,
     pub(super) wide: bool,
 }
 
@@ -106,6 +107,16 @@ impl Value {
     }
 }
 
+impl Division {
+    /// The most divisions of a function that are told apart.
+    pub(super) const MOST: usize = 64;
+
+    /// The division's bit in a set.
+    pub(super) fn bit(self) -> u64 {
+        1 << self.number
+    }
+}
+
 impl Form {
     /// A sum without factors or a division is a constant.
     fn normal(self) -> Value {
@@ -175,7 +186,7 @@ impl Form {
 mod tests {
     use super::*;
 
-    const DIVISION: Division = Division { at: 16, signed: true };
+    const DIVISION: Division = Division { number: 1, signed: true };
 
     /// The value of a form for a thread `t` of `n` and `total` iterations.
     fn evaluate(form: Form, t: i64, n: i64, total: i64) -> i64 {
@@ -212,7 +223,7 @@ mod tests {
         for side in [None, Some(Side::Below), Some(Side::NotBelow)] {
             assert!(!number.is_of_share(side), "{number:?} is the thread's number");
         }
-        let other = Form { division: Some(Division { at: 32, signed: true }), ..length };
+        let other = Form { division: Some(Division { number: 2, signed: true }), ..length };
         assert_eq!(length.plus(other, 1), None);
         let none = Form { division: Some(DIVISION), ..Form::default() };
         assert_eq!(length.plus(length, -1), Some(Value::Form(none)));
