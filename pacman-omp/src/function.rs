@@ -330,11 +330,6 @@ impl Function {
         name.strip_suffix("_c").unwrap_or(name)
     }
 
-    /// The function of that name, if it is in the table.
-    pub(crate) fn named(name: &CStr) -> Option<Function> {
-        ALL.iter().find(|(_, known, _)| *known == name).map(|known| known.0)
-    }
-
     /// Whether a function of that name asks for the team's size or the thread's number.
     pub(crate) fn question(name: &CStr) -> Option<CallKind> {
         // Few functions have these kinds, so few names are compared.

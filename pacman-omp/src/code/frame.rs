@@ -60,6 +60,16 @@ impl Frame {
         self.escaped && self.spilled
     }
 
+    /// Whether a word has or had a number.
+    pub(super) fn is_spilled(&self) -> bool {
+        self.spilled
+    }
+
+    /// The values of all known words.
+    pub(super) fn values(&self) -> impl Iterator<Item = Value> {
+        self.words.iter().map(|word| word.value)
+    }
+
     /// The function aligns its stack pointer, at an offset from the entry's.
     pub(super) fn align(&mut self, offset: i64) -> bool {
         *self.aligned_at.get_or_insert(offset) == offset
@@ -215,6 +225,9 @@ impl Frame {
 impl Word {
     /// Joins the value of another path. Answers whether this changed the word.
     fn join(&mut self, another: Value, joined: &impl Fn(Value, Value) -> Value) -> bool {
+        if self.value == another {
+            return false;
+        }
         let value = joined(self.value, another);
         let changed = value != self.value;
         self.value = value;

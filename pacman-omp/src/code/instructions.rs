@@ -1,10 +1,12 @@
 //! The effects of operations that do not jump.
 
 use super::arithmetic::{computed, product, scaled, sum};
+use super::later::DIVIDES;
 use super::operands::{self, USED, named, place, read, set, store, write};
 use super::operation::{FlagsWritten, Operand, Operation, Register, Uses};
 use super::program::Program;
-use super::state::{Dividend, Flags, RAX, RBP, RDX, RSP, State};
+use super::registers::{RAX, RBP, RDX, RSP};
+use super::state::{Dividend, Flags, State};
 use super::value::{Division, Place, Value};
 
 type Done = Result<(), &'static str>;
@@ -22,12 +24,17 @@ pub(super) fn execute(program: &Program, step: u32, state: &mut State) -> Done {
             set(state, *to, value)
         }
         Operation::Leave => {
-            set(state, whole(RSP), state.registers[RBP])?;
+            set(state, whole(RSP), state.registers.get(RBP))?;
             let value = pop(state)?;
             set(state, whole(RBP), value)
         }
         Operation::Move { to, from, wide } => {
-            let value = named(state, from, *wide, step)?;
+            // Names say which divisions have the same dividend.
+            let value = if program.later[step as usize] & DIVIDES != 0 {
+                named(state, from, *wide, step)?
+            } else {
+                read(state, from)?
+            };
             write(state, to, value)
         }
         Operation::Extend { to, from } => {
@@ -164,14 +171,14 @@ pub(super) fn move_by(state: &mut State, to: &Operand, from: &Operand, condition
 }
 
 fn push(state: &mut State, value: Value) -> Done {
-    let Value::Frame(top) = state.registers[RSP] else { return Err(LOST) };
+    let Value::Frame(top) = state.registers.get(RSP) else { return Err(LOST) };
     let top = Place { offset: top.offset - 8, ..top };
-    state.registers[RSP] = Value::Frame(top);
+    state.registers.set(RSP, Value::Frame(top));
     store(state, Some(top), 8, value)
 }
 
 fn pop(state: &mut State) -> Result<Value, &'static str> {
-    let Value::Frame(top) = state.registers[RSP] else { return Err(LOST) };
+    let Value::Frame(top) = state.registers.get(RSP) else { return Err(LOST) };
     let value = state.frame.load(top, 8);
     set(state, whole(RSP), Value::Frame(Place { offset: top.offset + 8, ..top }))?;
     Ok(value)
@@ -191,20 +198,20 @@ fn extended(state: &mut State, value: Value) -> Value {
 
 /// `and rsp, -64`: the words of the frame from here on have offsets from the new stack pointer.
 fn align(state: &mut State) -> Done {
-    let Value::Frame(Place { aligned: false, offset }) = state.registers[RSP] else {
+    let Value::Frame(Place { aligned: false, offset }) = state.registers.get(RSP) else {
         return Err(LOST);
     };
     if !state.frame.align(offset) {
         return Err(LOST);
     }
-    state.registers[RSP] = Value::Frame(Place { aligned: true, offset: 0 });
+    state.registers.set(RSP, Value::Frame(Place { aligned: true, offset: 0 }));
     state.flags = Flags::Of(Value::UNKNOWN);
     Ok(())
 }
 
 /// The upper half of a signed dividend whose lower half is in `rax`.
 fn sign(state: &mut State, wide: bool) -> Value {
-    match state.registers[RAX] {
+    match state.registers.get(RAX) {
         Value::Plain(Some(id)) if id.wide == wide => Value::Sign(id),
         Value::Constant(constant) => Value::Constant(constant >> 63),
         value => computed(state, [value]),
@@ -219,7 +226,7 @@ fn divide(
     wide: bool,
     state: &mut State,
 ) -> Done {
-    let (low, high) = (state.registers[RAX], state.registers[RDX]);
+    let (low, high) = (state.registers.get(RAX), state.registers.get(RDX));
     // All threads of a team have the same loop, so a number that is free is the same for all of them.
     if !state.is_free(low) || !state.is_free(high) {
         return other(program, uses, state);
@@ -241,16 +248,26 @@ fn divide(
             division
         }
     };
-    state.registers[RAX] = Value::quotient(division);
-    state.registers[RDX] = Value::remainder(division);
+    state.registers.set(RAX, Value::quotient(division));
+    state.registers.set(RDX, Value::remainder(division));
     state.flags = Flags::Of(Value::UNKNOWN);
     Ok(())
 }
 
 /// An instruction of which only the registers and the memory are known that it reads and writes.
 fn other(program: &Program, uses: &Uses, state: &mut State) -> Done {
-    let range = |(begin, end): (u32, u32)| begin as usize..end as usize;
-    let accesses = &program.accesses[range(uses.memory)];
+    if !state.registers.knows(uses.read) && !uses.reads_flags && state.diverges().is_none() {
+        // Nothing is known of the values that it reads, and it does not access the frame.
+        if uses.stores {
+            state.frame.forget_names();
+            state.wrote = true;
+        }
+        state.registers.forget(uses.written);
+        set_flags(state, uses.flags, Value::UNKNOWN);
+        return Ok(());
+    }
+    let accesses = &program.accesses[uses.accesses.0 as usize..uses.accesses.1 as usize];
+    let registers = &program.registers[uses.registers.0 as usize..uses.registers.1 as usize];
     // Addresses must not have numbers.
     for access in accesses {
         let place = place(state, &access.memory)?;
@@ -259,7 +276,7 @@ fn other(program: &Program, uses: &Uses, state: &mut State) -> Done {
         }
     }
     let mut value = Value::UNKNOWN;
-    for used in &program.registers[range(uses.reads)] {
+    for used in registers.iter().filter(|used| used.reads) {
         let input = operands::register(state, used.register);
         if let (Value::Frame(_), true) = (input, used.is_value) {
             state.frame.escape();
@@ -279,17 +296,24 @@ fn other(program: &Program, uses: &Uses, state: &mut State) -> Done {
         let place = place(state, &access.memory)?.filter(|_| access.memory.size > 0);
         store(state, place, access.memory.size, value)?;
     }
-    for used in &program.registers[range(uses.writes)] {
-        match state.registers.get(usize::from(used.register.index)).copied() {
-            Some(before) if used.conditional => {
+    for used in registers.iter().filter(|used| used.writes) {
+        match used.register.place() {
+            Some(number) if used.conditional => {
+                let before = state.registers.get(number);
                 let value = computed(state, [before, value]);
-                state.registers[usize::from(used.register.index)] = state.written(value);
+                state.registers.set(number, state.written(value));
             }
             Some(_) => set(state, used.register, value)?,
             None => operands::free(state, value, USED)?,
         }
     }
-    match uses.flags {
+    set_flags(state, uses.flags, value);
+    Ok(())
+}
+
+/// Sets flags to those of a result.
+fn set_flags(state: &mut State, written: FlagsWritten, value: Value) {
+    match written {
         FlagsWritten::None => {}
         FlagsWritten::All => state.flags = Flags::Of(value),
         FlagsWritten::Some => {
@@ -297,5 +321,4 @@ fn other(program: &Program, uses: &Uses, state: &mut State) -> Done {
             state.flags = Flags::Of(state.computed([value, flags]));
         }
     }
-    Ok(())
 }

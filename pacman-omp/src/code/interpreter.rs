@@ -5,10 +5,12 @@ use iced_x86::ConditionCode;
 use super::callee::Callee;
 use super::graph::Unproved;
 use super::instructions;
+use super::later;
 use super::operands;
 use super::operation::{Operation, Step};
 use super::program::Program;
-use super::state::{Flags, GENERAL, R8, R9, RAX, RCX, RDI, RDX, REGISTERS, RSI, RSP, State};
+use super::registers::{GENERAL, R8, R9, RAX, RCX, RDI, RDX, REGISTERS, RSI, RSP};
+use super::state::{Flags, State};
 use super::value::{Division, Form, Side, Value};
 
 /// The steps at which a function goes on.
@@ -30,8 +32,6 @@ enum Meaning {
     /// It depends on this value.
     Value(Value),
 }
-
-const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, R8, R9];
 
 pub(super) struct Interpreter {
     /// The function may answer something.
@@ -80,7 +80,7 @@ impl Interpreter {
             Operation::Jump => Ok(Next::At(step.target)),
             Operation::Return if self.answers => {
                 for register in [RAX, RDX, GENERAL, GENERAL + 1] {
-                    let value = state.registers[register];
+                    let value = state.registers.get(register);
                     operands::free(state, value, "a number may be the answer of a function")?;
                 }
                 Ok(Next::Ends)
@@ -276,26 +276,18 @@ fn meaning(state: &State, condition: ConditionCode) -> Meaning {
 
 /// Checks that no number goes to a function.
 fn check_arguments(callee: Callee, state: &mut State) -> Result<(), &'static str> {
-    let (general, vectors) = match callee {
-        Callee::TeamSize | Callee::ThreadNumber => (0, 0),
-        Callee::Takes(count) => (count, 0),
-        Callee::TakesVectors => (0, VECTORS),
-        Callee::Imported | Callee::NeverReturns | Callee::Unknown => (ARGUMENTS.len(), VECTORS),
-    };
-    let vectors = GENERAL..GENERAL + vectors;
-    for register in ARGUMENTS[..general].iter().copied().chain(vectors) {
-        let value = state.registers[register];
+    let (general, vectors) = later::arguments(callee);
+    for register in general.iter().copied().chain(GENERAL..GENERAL + vectors) {
+        let value = state.registers.get(register);
         operands::free(state, value, PASSED)?;
     }
-    let Value::Frame(top) = state.registers[RSP] else { return Err(LOST) };
-    if general == ARGUMENTS.len() && state.frame.arguments(top).any(|value| !state.is_free(value)) {
+    let Value::Frame(top) = state.registers.get(RSP) else { return Err(LOST) };
+    if general.len() == later::ARGUMENTS.len() && state.frame.arguments(top).any(|value| !state.is_free(value)) {
         return Err(PASSED);
     }
     Ok(())
 }
 
-/// The vector registers that have arguments.
-const VECTORS: usize = 8;
 const PASSED: &str = "a number may be an argument of a call";
 const LOST: &str = "the stack pointer is not known";
 
@@ -303,18 +295,18 @@ const LOST: &str = "the stack pointer is not known";
 fn return_from(callee: Callee, state: &mut State) -> Result<(), &'static str> {
     const R10: usize = 10;
     const R11: usize = 11;
-    let Value::Frame(top) = state.registers[RSP] else { return Err(LOST) };
+    let Value::Frame(top) = state.registers.get(RSP) else { return Err(LOST) };
     let general = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
     for register in general.into_iter().chain(GENERAL..REGISTERS) {
         // A compiler that knows the called function may rely on registers that it leaves alone.
-        let keeps = callee == Callee::Unknown && !state.is_free(state.registers[register]);
-        state.registers[register] = if keeps { Value::Mixed } else { Value::UNKNOWN };
+        let keeps = callee == Callee::Unknown && !state.is_free(state.registers.get(register));
+        state.registers.set(register, if keeps { Value::Mixed } else { Value::UNKNOWN });
     }
-    state.registers[RAX] = match callee {
-        Callee::TeamSize => Value::TeamSize,
-        Callee::ThreadNumber => Value::NUMBER,
-        _ => state.registers[RAX],
-    };
+    match callee {
+        Callee::TeamSize => state.registers.set(RAX, Value::TeamSize),
+        Callee::ThreadNumber => state.registers.set(RAX, Value::NUMBER),
+        _ => {}
+    }
     state.flags = Flags::Of(Value::UNKNOWN);
     state.frame.drop_below(top);
     state.frame.forget_names();

@@ -10,17 +10,19 @@ mod frame;
 mod graph;
 mod instructions;
 mod interpreter;
+mod later;
 mod operands;
 mod operation;
 mod program;
 mod proof;
 mod reach;
+mod registers;
 mod state;
 #[cfg(test)]
 mod tests;
 mod value;
 
-pub(crate) use callee::{Callee, Code, Tables};
+pub(crate) use callee::{Code, Tables};
 pub(crate) use graph::Unproved;
 pub(crate) use proof::{prove, prove_function};
 pub(crate) use reach::called_function;

@@ -1,7 +1,8 @@
 //! Operands of operations: registers, constants, words of the frame and other memory.
 
 use super::operation::{Memory, Operand, Register};
-use super::state::{RSP, State};
+use super::registers::RSP;
+use super::state::State;
 use super::value::{Form, Id, Place, Value};
 
 pub(super) const USED: &str = "a number is used";
@@ -10,11 +11,10 @@ const LOST: &str = "the stack pointer is not known";
 
 /// The value of a register.
 pub(super) fn register(state: &State, register: Register) -> Value {
-    let Some(value) = state.registers.get(usize::from(register.index)) else {
-        return Value::UNKNOWN;
-    };
+    let Some(number) = register.place() else { return Value::UNKNOWN };
+    let value = state.registers.get(number);
     // Parts of a register have no form.
-    if register.size >= 4 { *value } else { state.computed([*value]) }
+    if register.size >= 4 { value } else { state.computed([value]) }
 }
 
 /// Checks that the value may go to any part of the program.
@@ -72,10 +72,7 @@ pub(super) fn write(state: &mut State, to: &Operand, value: Value) -> Result<(),
 
 /// Sets a register, or a part of it.
 pub(super) fn set(state: &mut State, to: Register, value: Value) -> Result<(), &'static str> {
-    let number = usize::from(to.index);
-    let Some(before) = state.registers.get(number).copied() else {
-        return free(state, value, USED);
-    };
+    let Some(number) = to.place() else { return free(state, value, USED) };
     let value = match (to.size, value) {
         (8, value) => value,
         (4 | 16.., Value::Frame(_)) => {
@@ -85,11 +82,12 @@ pub(super) fn set(state: &mut State, to: Register, value: Value) -> Result<(), &
         (4 | 16.., value) => value,
         (_, value) => {
             free_of_frame(state, value);
+            let before = state.registers.get(number);
             free_of_frame(state, before);
             state.computed([before, value])
         }
     };
-    state.registers[number] = state.written(value);
+    state.registers.set(number, state.written(value));
     match value {
         _ if number != RSP => Ok(()),
         Value::Frame(top) => {
@@ -169,7 +167,7 @@ pub(super) fn named(
     match (operand, place) {
         (_, Some((place, size))) => state.frame.store(place, size, value, false),
         (Operand::Register(register), None) => {
-            state.registers[usize::from(register.index)] = value;
+            state.registers.set(usize::from(register.index), value);
         }
         _ => {}
     }

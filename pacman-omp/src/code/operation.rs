@@ -113,14 +113,20 @@ pub(super) enum Operation {
     Trap,
 }
 
-/// The uses of an instruction without rules of its own: ranges in [`Program`](super::program::Program).
+/// The uses of an instruction without rules of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Uses {
-    pub(super) memory: (u32, u32),
-    pub(super) reads: (u32, u32),
-    pub(super) writes: (u32, u32),
+    /// The bits of registers whose values it reads, also for an address or if it leaves a part of the register
+    /// as it was, and of the stack pointer if it writes that.
+    pub(super) read: u64,
+    /// The bits of registers that it writes.
+    pub(super) written: u64,
+    pub(super) stores: bool,
     pub(super) reads_flags: bool,
     pub(super) flags: FlagsWritten,
+    /// The ranges of its accesses and registers in [`Program`](super::program::Program).
+    pub(super) accesses: (u32, u32),
+    pub(super) registers: (u32, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -145,9 +151,11 @@ pub(super) struct Access {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     pub(super) register: Register,
-    /// Read as a value, and not only as a part of an address.
+    pub(super) reads: bool,
+    pub(super) writes: bool,
+    /// It is not only a part of an address.
     pub(super) is_value: bool,
-    /// Written under a condition.
+    /// It is written under a condition.
     pub(super) conditional: bool,
 }
 
@@ -169,4 +177,20 @@ pub(super) struct Step {
 impl Register {
     /// The index of other registers, which never have numbers.
     pub(super) const OTHER: u8 = u8::MAX;
+
+    /// The place in a state; `None` for other registers.
+    #[inline]
+    pub(super) fn place(self) -> Option<usize> {
+        (self.index != Register::OTHER).then_some(usize::from(self.index))
+    }
+
+    /// Whether a write leaves nothing of the register's value.
+    pub(super) fn is_whole(self) -> bool {
+        matches!(self.size, 4 | 8 | 16..)
+    }
+
+    /// The bit of the register; 0 for other registers.
+    pub(super) fn bit(self) -> u64 {
+        self.place().map_or(0, |place| 1 << place)
+    }
 }

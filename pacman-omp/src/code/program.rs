@@ -6,10 +6,11 @@ use iced_x86::{
 };
 
 use super::graph::{Graph, NOWHERE};
+use super::later;
 use super::operation::{
     Access, FlagsWritten, Memory, Operand, Operation, Register, Step, Used, Uses,
 };
-use super::state::{GENERAL, RAX, RSP};
+use super::registers::{GENERAL, RAX, RSP};
 use super::value::Division;
 
 /// A function in the form in which it is executed.
@@ -19,6 +20,8 @@ pub(super) struct Program {
     pub(super) places: Vec<u32>,
     pub(super) accesses: Vec<Access>,
     pub(super) registers: Vec<Used>,
+    /// What may happen from each step on, as bits of [`later`].
+    pub(super) later: Vec<u64>,
 }
 
 impl Program {
@@ -39,6 +42,7 @@ impl Program {
                 places: Vec::new(),
                 accesses: Vec::with_capacity(nodes.len()),
                 registers: Vec::with_capacity(nodes.len() * 3),
+                later: Vec::new(),
             },
         };
         for node in nodes {
@@ -56,7 +60,24 @@ impl Program {
         }
         let mut program = maker.program;
         program.find_places();
+        program.later = later::of(&program.steps);
         program
+    }
+
+    /// Whether a path leads from the first step to the second.
+    pub(super) fn leads(&self, from: u32, to: u32) -> bool {
+        let mut known = vec![false; self.steps.len()];
+        let mut open = vec![from];
+        while let Some(number) = open.pop() {
+            let Some(step) = self.steps.get(number as usize) else { continue };
+            if number == to {
+                return true;
+            }
+            if !std::mem::replace(&mut known[number as usize], true) {
+                open.extend([step.next, step.target, step.handler.unwrap_or(NOWHERE)]);
+            }
+        }
+        false
     }
 
     /// Numbers the places where paths meet or fork.
@@ -188,50 +209,57 @@ impl Maker {
     fn uses(&mut self, instruction: &Instruction) -> Uses {
         let info = self.facts.info(instruction);
         let Program { accesses, registers, .. } = &mut self.program;
-        let begin = accesses.len();
+        let begin = (accesses.len() as u32, registers.len() as u32);
         let repeats = instruction.has_rep_prefix() || instruction.has_repne_prefix();
-        accesses.extend(info.used_memory().iter().map(|used| Access {
-            memory: Memory {
+        let (mut in_addresses, mut stores) = (0, false);
+        for used in info.used_memory() {
+            let memory = Memory {
                 base: register(used.base()),
                 index: (used.index() != Decoded::None).then(|| register(used.index())),
                 displacement: used.displacement() as i64,
                 size: used.memory_size().size() as i64,
-            },
-            reads: reads(used.access()),
-            writes: writes(used.access()),
-            repeats,
-        }));
-        let memory = (begin as u32, accesses.len() as u32);
-        let is_in_address = |register: Decoded| {
-            let full = register.full_register();
-            info.used_memory().iter().any(|memory| {
-                memory.base().full_register() == full || memory.index().full_register() == full
-            })
-        };
-        let is_operand = |register: Decoded| {
-            (0..instruction.op_count()).any(|operand| {
-                instruction.op_kind(operand) == OpKind::Register
-                    && instruction.op_register(operand).full_register() == register.full_register()
-            })
-        };
-        let all = info.used_registers();
-        let mut keep = |is_used: fn(OpAccess) -> bool| {
-            let begin = registers.len();
-            registers.extend(all.iter().filter(|used| is_used(used.access())).map(|used| Used {
-                register: register(used.register()),
-                is_value: !is_in_address(used.register()) || is_operand(used.register()),
-                conditional: used.access() == OpAccess::CondWrite,
-            }));
-            (begin as u32, registers.len() as u32)
-        };
-        let (read, written) = (keep(reads), keep(writes));
+            };
+            in_addresses |= memory.base.bit() | memory.index.map_or(0, Register::bit);
+            let (reads, writes) = (reads(used.access()), writes(used.access()));
+            stores |= writes;
+            accesses.push(Access { memory, reads, writes, repeats });
+        }
+        let mut operands = 0;
+        for operand in 0..instruction.op_count() {
+            if instruction.op_kind(operand) == OpKind::Register {
+                operands |= register(instruction.op_register(operand)).bit();
+            }
+        }
+        let (mut read, mut written) = (in_addresses, 0);
+        for used in info.used_registers() {
+            let (reads, writes) = (reads(used.access()), writes(used.access()));
+            let conditional = used.access() == OpAccess::CondWrite;
+            let register = register(used.register());
+            let bit = register.bit();
+            let is_value = in_addresses & bit == 0 || operands & bit != 0;
+            let keeps = conditional || !register.is_whole();
+            if reads || writes && (keeps || register.place() == Some(RSP)) {
+                read |= bit;
+            }
+            if writes {
+                written |= bit;
+            }
+            registers.push(Used { register, reads, writes, is_value, conditional });
+        }
         let flags = match instruction.rflags_modified() {
             0 => FlagsWritten::None,
             modified if modified & CONDITIONS == CONDITIONS => FlagsWritten::All,
             _ => FlagsWritten::Some,
         };
-        let reads_flags = instruction.rflags_read() != 0;
-        Uses { memory, reads: read, writes: written, reads_flags, flags }
+        Uses {
+            read,
+            written,
+            stores,
+            reads_flags: instruction.rflags_read() != 0,
+            flags,
+            accesses: (begin.0, accesses.len() as u32),
+            registers: (begin.1, registers.len() as u32),
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The proof for a whole function: all paths, until nothing new is found.
 
-use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,10 +71,10 @@ fn prove_with(
     let program = Program::of(&graph);
     drop(graph);
     let mut search = Search::default();
-    search.meet(&program, 0, &State::entry());
+    search.meet(&program, 0, &mut State::entry());
     loop {
         let failed = search.follow(&program, &mut interpreter)?;
-        if search.longer.iter().any(|meeting| !search.is_of_longer_shares(*meeting)) {
+        if search.longer.iter().any(|meeting| !search.is_of_longer_shares(&program, *meeting)) {
             let at = entry;
             return Err(Unproved { at, why: "the shares of some threads are not known" });
         }
@@ -83,7 +82,7 @@ fn prove_with(
             return Ok(Proof { questions, only_shares: !interpreter.has_other_effects });
         }
         for (meeting, unproved) in failed {
-            if !search.is_of_longer_shares(meeting) || !search.bind(meeting) {
+            if !search.is_of_longer_shares(&program, meeting) || !search.bind(meeting) {
                 return Err(unproved);
             }
         }
@@ -100,18 +99,24 @@ struct Search {
     /// Meetings whose states have changed. The first is followed first: code mostly runs from lower to higher
     /// addresses, so that most paths to a place are known before the place is followed.
     open: BTreeSet<Meeting>,
+    /// The meetings at which paths with iterations had nothing left to prove.
+    settled: BTreeSet<Meeting>,
     steps: usize,
 }
 
 impl Search {
     /// Whether the threads with the longer shares come here as those do that have iterations of the shorter
     /// ones. The longer shares are never empty, so code without a comparison of their ends is right.
-    fn is_of_longer_shares(&self, meeting: Meeting) -> bool {
+    fn is_of_longer_shares(&self, program: &Program, meeting: Meeting) -> bool {
         let Some(others) = meeting.of_shorter_shares() else { return false };
-        let Some(state) = self.numbers.get(&others).map(|number| &self.states[*number]) else {
-            return false;
-        };
-        state.has_share && state.diverges().is_none()
+        match self.numbers.get(&others).map(|number| &self.states[*number]) {
+            Some(state) => state.has_share && state.diverges().is_none(),
+            // Settled paths are not followed to here.
+            None => self.settled.iter().any(|settled| {
+                let [from, to] = [settled, &others].map(|at| program.places[at.place as usize]);
+                settled.side == others.side && program.leads(from, to)
+            }),
+        }
     }
 
     /// The share of a path of the longer shares is the bounds of a loop from that meeting on. False if it is
@@ -172,13 +177,14 @@ impl Search {
                 }
                 Next::At(next) => step = next,
                 Next::AtEither(one, another) => {
+                    let mut other = state.clone();
                     self.meet(program, one, state);
-                    self.meet(program, another, state);
+                    self.meet(program, another, &mut other);
                     return Ok(());
                 }
-                Next::Forks(one, another, other) => {
+                Next::Forks(one, another, mut other) => {
                     self.meet(program, one, state);
-                    self.meet(program, another, &other);
+                    self.meet(program, another, &mut other);
                     return Ok(());
                 }
             }
@@ -186,20 +192,27 @@ impl Search {
     }
 
     /// A path comes to a step.
-    fn meet(&mut self, program: &Program, step: u32, state: &State) {
+    fn meet(&mut self, program: &Program, step: u32, state: &mut State) {
         let Some(place) = program.steps[step as usize].place else { return };
         let meeting = Meeting::new(place, state.side);
-        let mut state = Cow::Borrowed(state);
         if self.longer.contains(&meeting) {
-            state.to_mut().have_share();
+            state.have_share();
+        }
+        let later = program.later[step as usize];
+        state.forget_dead(later);
+        if state.is_settled(later) {
+            if state.has_share {
+                self.settled.insert(meeting);
+            }
+            return;
         }
         let changed = match self.numbers.entry(meeting) {
             Entry::Vacant(number) => {
                 number.insert(self.states.len());
-                self.states.push(state.into_owned());
+                self.states.push(state.clone());
                 true
             }
-            Entry::Occupied(number) => self.states[*number.get()].join(&state),
+            Entry::Occupied(number) => self.states[*number.get()].join(state),
         };
         if changed {
             self.open.insert(meeting);

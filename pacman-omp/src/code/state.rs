@@ -1,22 +1,9 @@
 //! What is known before an instruction, on all paths to it.
 
 use super::frame::Frame;
+use super::later;
+use super::registers::{RSP, Registers};
 use super::value::{Division, Form, Id, Side, Value};
-
-/// The number of general registers, and of those with the vector registers behind them.
-pub(super) const GENERAL: usize = 16;
-pub(super) const REGISTERS: usize = GENERAL + 32;
-
-/// General registers, in the processor's numbering.
-pub(super) const RAX: usize = 0;
-pub(super) const RCX: usize = 1;
-pub(super) const RDX: usize = 2;
-pub(super) const RSP: usize = 4;
-pub(super) const RBP: usize = 5;
-pub(super) const RSI: usize = 6;
-pub(super) const RDI: usize = 7;
-pub(super) const R8: usize = 8;
-pub(super) const R9: usize = 9;
 
 /// The result of the latest instruction that set the flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +24,7 @@ pub(super) struct Dividend {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct State {
-    pub(super) registers: [Value; REGISTERS],
+    pub(super) registers: Registers,
     pub(super) frame: Frame,
     pub(super) flags: Flags,
     /// The side of the path, from the comparison that tells sides apart to that of the next division.
@@ -54,14 +41,18 @@ pub(super) struct State {
 
 impl Clone for State {
     fn clone(&self) -> State {
-        State { frame: self.frame.clone(), ..*self }
+        let mut copy = State::new();
+        copy.clone_from(self);
+        copy
     }
 
     /// Keeps the memory of the frame, so that a copy of a state costs no allocation.
     fn clone_from(&mut self, other: &State) {
-        let mut frame = std::mem::take(&mut self.frame);
-        frame.clone_from(&other.frame);
-        *self = State { frame, ..*other };
+        let State { registers, frame, flags, side, bounds, dividend, has_share, wrote } = other;
+        self.registers.clone_from(registers);
+        self.frame.clone_from(frame);
+        (self.flags, self.side, self.bounds, self.dividend) = (*flags, *side, *bounds, *dividend);
+        (self.has_share, self.wrote) = (*has_share, *wrote);
     }
 }
 
@@ -80,12 +71,10 @@ fn is_free(value: Value, bounds: u64, side: Option<(Division, Side)>) -> bool {
 }
 
 impl State {
-    /// The state at the function's entry.
-    pub(super) fn entry() -> State {
-        let mut registers = [Value::UNKNOWN; REGISTERS];
-        registers[RSP] = Value::Frame(Frame::ENTRY);
+    /// A state of which nothing is known.
+    fn new() -> State {
         State {
-            registers,
+            registers: Registers::new(),
             frame: Frame::default(),
             flags: Flags::Of(Value::UNKNOWN),
             side: None,
@@ -94,6 +83,13 @@ impl State {
             has_share: false,
             wrote: false,
         }
+    }
+
+    /// The state at the function's entry.
+    pub(super) fn entry() -> State {
+        let mut state = State::new();
+        state.registers.set(RSP, Value::Frame(Frame::ENTRY));
+        state
     }
 
     /// The side of the path for a division.
@@ -153,7 +149,7 @@ impl State {
 
     /// Replaces each value by `new` of it.
     fn map(&mut self, new: impl Fn(Value) -> Value) {
-        self.registers.iter_mut().for_each(|value| *value = new(*value));
+        self.registers.map(&new);
         self.frame.map(&new);
         self.flags = match self.flags {
             Flags::Of(value) => Flags::Of(new(value)),
@@ -250,16 +246,17 @@ impl State {
         let mut changed = flags != self.flags;
         self.flags = flags;
         let escaped = self.frame.is_escaped();
-        for (value, another) in self.registers.iter_mut().zip(other.registers) {
-            if *value == another {
+        for register in self.registers.known_in_either(&other.registers) {
+            let (value, another) = (self.registers.get(register), other.registers.get(register));
+            if value == another {
                 continue;
             }
-            if let (Value::Frame(_), _) | (_, Value::Frame(_)) = (*value, another) {
+            if let (Value::Frame(_), _) | (_, Value::Frame(_)) = (value, another) {
                 self.frame.escape();
             }
-            let joined = joined(*value, another);
-            changed |= joined != *value;
-            *value = joined;
+            let joined = joined(value, another);
+            changed |= joined != value;
+            self.registers.set(register, joined);
         }
         changed |= self.frame.is_escaped() != escaped;
         changed |= self.frame.join(&other.frame, &joined);
@@ -273,6 +270,27 @@ impl State {
         #[cfg(debug_assertions)]
         assert_eq!(changed, *self != before);
         changed
+    }
+
+    /// Forgets the registers and flags that are not read any more: their bits are not in `later`.
+    pub(super) fn forget_dead(&mut self, later: u64) {
+        self.registers.forget(!later & later::REGISTERS);
+        if later & later::FLAGS == 0 {
+            self.flags = Flags::Of(Value::UNKNOWN);
+        }
+    }
+
+    /// Whether the path has nothing left to prove, if `later` is what may happen: there is no number in the
+    /// function, and none is asked for. Nor does it matter any more that threads may have no iterations.
+    pub(super) fn is_settled(&self, later: u64) -> bool {
+        let free = |value: Value| self.is_free(value);
+        later & later::ASKS == 0
+            && (self.has_share || later & later::ACTS == 0)
+            && self.diverges().is_none()
+            && !self.frame.is_spilled()
+            && free(self.of_flags(self.flags))
+            && self.registers.values().all(free)
+            && self.frame.values().all(free)
     }
 
     /// A value that has all that the flags depend on.
