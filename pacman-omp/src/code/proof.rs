@@ -99,8 +99,8 @@ struct Search {
     /// Meetings whose states have changed. The first is followed first: code mostly runs from lower to higher
     /// addresses, so that most paths to a place are known before the place is followed.
     open: BTreeSet<Meeting>,
-    /// The meetings at which paths with iterations had nothing left to prove.
-    settled: BTreeSet<Meeting>,
+    /// The meetings at which paths had nothing left to prove, and whether all their threads have iterations.
+    settled: BTreeSet<(Meeting, bool)>,
     steps: usize,
 }
 
@@ -109,14 +109,18 @@ impl Search {
     /// ones. The longer shares are never empty, so code without a comparison of their ends is right.
     fn is_of_longer_shares(&self, program: &Program, meeting: Meeting) -> bool {
         let Some(others) = meeting.of_shorter_shares() else { return false };
-        match self.numbers.get(&others).map(|number| &self.states[*number]) {
-            Some(state) => state.has_share && state.diverges().is_none(),
-            // Settled paths are not followed to here.
-            None => self.settled.iter().any(|settled| {
+        // Settled paths are not followed to here.
+        let comes = |has_share: bool| {
+            self.settled.iter().any(|(settled, share)| {
                 let [from, to] = [settled, &others].map(|at| program.places[at.place as usize]);
-                settled.side == others.side && program.leads(from, to)
-            }),
-        }
+                (settled.side, *share) == (others.side, has_share) && program.leads(from, to)
+            })
+        };
+        let has_share = match self.numbers.get(&others).map(|number| &self.states[*number]) {
+            Some(state) => state.has_share && state.diverges().is_none(),
+            None => comes(true),
+        };
+        has_share && !comes(false)
     }
 
     /// The share of a path of the longer shares is the bounds of a loop from that meeting on. False if it is
@@ -201,9 +205,7 @@ impl Search {
         let later = program.later[step as usize];
         state.forget_dead(later);
         if state.is_settled(later) {
-            if state.has_share {
-                self.settled.insert(meeting);
-            }
+            self.settled.insert((meeting, state.has_share));
             return;
         }
         let changed = match self.numbers.entry(meeting) {
