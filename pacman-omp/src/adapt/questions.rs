@@ -5,9 +5,10 @@
 //! [proved](crate::code). Later answers come from a table of return addresses.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::guards::is_llvms;
-use crate::code::{called_function, prove, prove_function};
+use crate::code::{Calls, called_function, prove, prove_function};
 use crate::isolation::isolated;
 use crate::module::with_code;
 use crate::once::once;
@@ -21,6 +22,16 @@ const PROVED: u64 = 1 << 63;
 
 /// The most bytes between the start of a region's body and a question in it.
 const REACH: u64 = 1 << 16;
+
+/// What is known of functions that regions call.
+struct Called {
+    calls: Calls,
+    /// Functions that are not proved. A function may ask several questions.
+    refused: Vec<u64>,
+}
+
+/// Only locked in `with_code`, so that a fork never finds it locked.
+static CALLED: Mutex<Called> = Mutex::new(Called { calls: Calls::new(), refused: Vec::new() });
 
 /// Whether the question that returns to `caller` is proved to divide static loops only.
 #[inline]
@@ -65,8 +76,17 @@ fn examine(caller: u64) -> bool {
 fn keep_called(caller: u64, bodies: &[u64]) {
     let proof = with_code(caller, |code| {
         let here: Vec<u64> = bodies.iter().copied().filter(|body| code.has(*body)).collect();
-        let function = called_function(code, &here, caller)?;
-        prove_function(code, function).ok()
+        let mut called = CALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        let Called { calls, refused } = &mut *called;
+        let function = called_function(code, calls, &here, caller)?;
+        if refused.contains(&function) {
+            return None;
+        }
+        let proof = prove_function(code, function).ok();
+        if proof.is_none() {
+            refused.push(function);
+        }
+        proof
     });
     let questions = proof.flatten().into_iter().flat_map(|proof| proof.questions);
     questions.for_each(|question| PLACES.keep(question, true));

@@ -125,13 +125,6 @@ impl Frame {
         }
         self.spilled |= is_number;
         self.named |= matches!(value, Value::Plain(Some(_)) | Value::Sign(_) | Value::Constant(_));
-        let near = self.near(place, size);
-        if let [word] = &mut self.words[near.clone()] {
-            if word.place == place && word.size == size {
-                word.value = value;
-                return;
-            }
-        }
         self.largest = self.largest.max(size);
         let overlaps = Frame::overlap(place, size);
         // The rest of a word that had a number still has some of it.
@@ -139,16 +132,35 @@ impl Frame {
             word.place.offset >= place.offset
                 && word.place.offset + word.size <= place.offset + size
         };
-        for word in self.words[near.clone()].iter_mut().filter(|word| overlaps(word) && !inside(word)) {
-            word.value = if word.value.is_tainted() { Value::Mixed } else { Value::UNKNOWN };
+        let near = self.near(place, size);
+        let mut replaced: Option<Range<usize>> = None;
+        for at in near {
+            let word = &mut self.words[at];
+            if !overlaps(word) {
+                continue;
+            }
+            if inside(word) {
+                replaced = Some(replaced.map_or(at, |range| range.start)..at + 1);
+            } else {
+                word.value = if word.value.is_tainted() { Value::Mixed } else { Value::UNKNOWN };
+            }
         }
-        if self.words[near].iter().any(|word| overlaps(word) && inside(word)) {
-            self.words.retain(|word| !(overlaps(word) && inside(word)));
-        }
-        let key = |word: &Word| (word.place, word.size);
         let word = Word { place, size, value };
-        let at = self.words.partition_point(|known| key(known) < key(&word));
-        self.words.insert(at, word);
+        match replaced {
+            // Mostly the words that the new one replaces are together.
+            Some(range) if self.words[range.clone()].iter().all(inside) => {
+                self.words[range.start] = word;
+                self.words.drain(range.start + 1..range.end);
+            }
+            replaced => {
+                if replaced.is_some() {
+                    self.words.retain(|word| !(overlaps(word) && inside(word)));
+                }
+                let key = |word: &Word| (word.place, word.size);
+                let at = self.words.partition_point(|known| key(known) < key(&word));
+                self.words.insert(at, word);
+            }
+        }
     }
 
     /// The stack pointer is at `top`: words below it are gone.

@@ -25,21 +25,32 @@ pub(super) const VECTORS: usize = 8;
 pub(super) fn of(steps: &[Step]) -> Vec<u64> {
     let effects: Vec<(u64, u64)> = steps.iter().map(effects).collect();
     let mut later = vec![0; steps.len()];
-    loop {
-        let mut changed = false;
-        // Most steps go on at the next number, so that few rounds are enough.
-        for (number, step) in steps.iter().enumerate().rev() {
-            let (causes, ends) = effects[number];
-            let from = |step: u32| later.get(step as usize).copied().unwrap_or(0);
-            let after = from(step.next) | from(step.target) | step.handler.map_or(0, from);
-            let before = causes | after & !ends;
-            changed |= before != later[number];
-            later[number] = before;
+    // Most steps go on at the next number, so that one round finds most. The others go back.
+    let mut back = Vec::new();
+    let before = |later: &[u64], number: usize| {
+        let step = &steps[number];
+        let from = |step: u32| later.get(step as usize).copied().unwrap_or(0);
+        let mut after = from(step.next) | from(step.target);
+        if let Some(handler) = step.handler {
+            after |= from(handler);
         }
-        if !changed {
-            return later;
+        let (causes, ends) = effects[number];
+        causes | after & !ends
+    };
+    for number in (0..steps.len()).rev() {
+        let step = &steps[number];
+        let goes_back = |to: u32| to as usize <= number;
+        if goes_back(step.next) || goes_back(step.target) || step.handler.is_some_and(goes_back) {
+            back.push(number);
+        }
+        later[number] = before(&later, number);
+    }
+    while back.iter().any(|number| before(&later, *number) != later[*number]) {
+        for number in (0..steps.len()).rev() {
+            later[number] = before(&later, number);
         }
     }
+    later
 }
 
 /// What the step itself does of it, and which registers and flags it writes.

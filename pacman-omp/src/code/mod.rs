@@ -25,4 +25,4 @@ mod value;
 pub(crate) use callee::{Code, Tables};
 pub(crate) use graph::Unproved;
 pub(crate) use proof::{prove, prove_function};
-pub(crate) use reach::called_function;
+pub(crate) use reach::{Calls, called_function};

@@ -50,43 +50,34 @@ pub(crate) struct Proof {
 
 /// Proves that the questions of the region's body that begins at `entry` serve only to divide static loops.
 pub(crate) fn prove(code: &Code<'_>, entry: u64) -> Result<Proof, Unproved> {
-    prove_with(Interpreter::new(false), code, entry)
+    prove_in_steps(false, code, entry).0
 }
 
 /// As [`prove`], for a function that may answer something.
 pub(crate) fn prove_function(code: &Code<'_>, entry: u64) -> Result<Proof, Unproved> {
-    prove_with(Interpreter::new(true), code, entry)
+    prove_in_steps(true, code, entry).0
 }
 
-fn prove_with(
-    mut interpreter: Interpreter,
+/// As [`prove`], and the number of instructions that were interpreted. The function `answers` something or
+/// not.
+pub(super) fn prove_in_steps(
+    answers: bool,
     code: &Code<'_>,
     entry: u64,
-) -> Result<Proof, Unproved> {
-    let graph = Graph::of(code, entry, LARGEST)?;
+) -> (Result<Proof, Unproved>, usize) {
+    let graph = match Graph::of(code, entry, LARGEST) {
+        Ok(graph) => graph,
+        Err(unproved) => return (Err(unproved), 0),
+    };
     let questions = graph.questions();
     if questions.is_empty() {
-        return Ok(Proof::default());
+        return (Ok(Proof::default()), 0);
     }
     let program = Program::of(&graph);
     drop(graph);
     let mut search = Search::default();
-    search.meet(&program, 0, &mut State::entry());
-    loop {
-        let failed = search.follow(&program, &mut interpreter)?;
-        if search.longer.iter().any(|meeting| !search.is_of_longer_shares(&program, *meeting)) {
-            let at = entry;
-            return Err(Unproved { at, why: "the shares of some threads are not known" });
-        }
-        if failed.is_empty() {
-            return Ok(Proof { questions, only_shares: !interpreter.has_other_effects });
-        }
-        for (meeting, unproved) in failed {
-            if !search.is_of_longer_shares(&program, meeting) || !search.bind(meeting) {
-                return Err(unproved);
-            }
-        }
-    }
+    let only_shares = search.prove(&program, answers);
+    (only_shares.map(|only_shares| Proof { questions, only_shares }), search.steps)
 }
 
 #[derive(Default)]
@@ -105,6 +96,30 @@ struct Search {
 }
 
 impl Search {
+    /// Follows all paths until nothing new is found. Answers whether others notice nothing of a thread without
+    /// iterations.
+    fn prove(&mut self, program: &Program, answers: bool) -> Result<bool, Unproved> {
+        // Most places have one state or two.
+        self.states.reserve(program.places.len().min(64));
+        let mut interpreter = Interpreter::new(answers);
+        self.meet(program, 0, &mut State::entry());
+        loop {
+            let failed = self.follow(program, &mut interpreter)?;
+            if self.longer.iter().any(|meeting| !self.is_of_longer_shares(program, *meeting)) {
+                let at = program.steps[0].at;
+                return Err(Unproved { at, why: "the shares of some threads are not known" });
+            }
+            if failed.is_empty() {
+                return Ok(!interpreter.has_other_effects);
+            }
+            for (meeting, unproved) in failed {
+                if !self.is_of_longer_shares(program, meeting) || !self.bind(meeting) {
+                    return Err(unproved);
+                }
+            }
+        }
+    }
+
     /// Whether the threads with the longer shares come here as those do that have iterations of the shorter
     /// ones. The longer shares are never empty, so code without a comparison of their ends is right.
     fn is_of_longer_shares(&self, program: &Program, meeting: Meeting) -> bool {

@@ -86,9 +86,7 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
 
 impl Clone for Registers {
     fn clone(&self) -> Registers {
-        let mut copy = Registers::new();
-        copy.clone_from(self);
-        copy
+        Registers { known: self.known, values: self.values }
     }
 
     fn clone_from(&mut self, other: &Registers) {

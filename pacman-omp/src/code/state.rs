@@ -41,9 +41,7 @@ pub(super) struct State {
 
 impl Clone for State {
     fn clone(&self) -> State {
-        let mut copy = State::new();
-        copy.clone_from(self);
-        copy
+        State { registers: self.registers.clone(), frame: self.frame.clone(), ..*self }
     }
 
     /// Keeps the memory of the frame, so that a copy of a state costs no allocation.

@@ -1,5 +1,7 @@
 //! Machine code of the C compiler on this machine.
 
+mod settled;
+
 use std::ffi::{CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -7,7 +9,7 @@ use std::process::Command;
 
 use pacman_suite::skipped;
 
-use super::{Code, Tables, called_function, prove, prove_function};
+use super::{Calls, Code, Tables, called_function, prove, prove_function};
 use crate::module::with_code;
 
 /// A compiled test, loaded into this process for good.
@@ -143,7 +145,8 @@ fn loops_in_called_functions_are_proved_and_answers_are_not() {
         let [shares, nested, answers, uses, alone] = unsafe { functions.read() };
         let all = [shares, nested, answers, uses, alone];
         let (called, proved, as_body) = with_code(body, |code| {
-            let called = |function: u64| called_function(code, &[body], function + 1);
+            let mut calls = Calls::new();
+            let called = |function: u64| called_function(code, &mut calls, &[body], function + 1);
             let questions = |function| prove_function(code, function).map(|it| it.questions.len());
             (all.map(called), all.map(questions), prove(code, answers).is_ok())
         })
@@ -177,7 +180,9 @@ fn damaged_code_and_tables_are_examined_to_an_end() {
         let tables = code.handlers.clone().expect("C++ has handlers");
         let segments: Vec<_> =
             tables.segments.iter().map(|(start, bytes)| (*start, bytes.to_vec())).collect();
-        (code.bytes.to_vec(), code.start, code.imports.clone(), (segments, tables.header))
+        let imports = code.imports.iter().map(|(slot, name)| (*slot, CString::from(*name)));
+        let imports: Vec<_> = imports.collect();
+        (code.bytes.to_vec(), code.start, imports, (segments, tables.header))
     })
     .expect("it is code of a module");
     let (mut random, mut proved, mut refused) = (Random(7), 0, 0);
@@ -197,12 +202,13 @@ fn damaged_code_and_tables_are_examined_to_an_end() {
         }
         let segments = segments.iter().map(|(start, bytes)| (*start, &bytes[..])).collect();
         let handlers = Some(Tables { segments, header: tables.1 });
-        let code = Code { bytes: &bytes, start, imports: imports.clone(), handlers };
+        let imports = imports.iter().map(|(slot, name)| (*slot, name.as_c_str())).collect();
+        let code = Code { bytes: &bytes, start, imports, handlers };
         match prove_function(&code, body) {
             Ok(_) => proved += 1,
             Err(_) => refused += 1,
         }
-        let _ = called_function(&code, &bodies, body + 8);
+        let _ = called_function(&code, &mut Calls::new(), &bodies, body + 8);
     }
     assert!(proved > 100 && refused > 100, "{proved} proved, {refused} refused");
 }
