@@ -189,11 +189,7 @@ fn sides(state: &State, division: Division, holds_for: Side) -> (Option<State>, 
     (on(holds_for), on(other))
 }
 
-fn branch(
-    step: &Step,
-    condition: ConditionCode,
-    state: &mut State,
-) -> Result<Next, &'static str> {
+fn branch(step: &Step, condition: ConditionCode, state: &mut State) -> Result<Next, &'static str> {
     let (taken, after) = (step.target, step.next);
     match meaning(state, condition) {
         Meaning::Side(division, side) => Ok(match sides(state, division, side) {
@@ -282,7 +278,9 @@ fn check_arguments(callee: Callee, state: &mut State) -> Result<(), &'static str
         operands::free(state, value, PASSED)?;
     }
     let Value::Frame(top) = state.registers.get(RSP) else { return Err(LOST) };
-    if general.len() == later::ARGUMENTS.len() && state.frame.arguments(top).any(|value| !state.is_free(value)) {
+    if general.len() == later::ARGUMENTS.len()
+        && state.frame.arguments(top).any(|value| !state.is_free(value))
+    {
         return Err(PASSED);
     }
     Ok(())

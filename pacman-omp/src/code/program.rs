@@ -1,8 +1,8 @@
 //! Makes operations of a function's instructions.
 
 use iced_x86::{
-    ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess, OpKind,
-    Register as Decoded, RflagsBits,
+    ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess,
+    OpKind, Register as Decoded, RflagsBits,
 };
 
 use super::graph::{Graph, NOWHERE};

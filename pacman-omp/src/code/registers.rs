@@ -112,11 +112,10 @@ mod tests {
         let mut registers = Registers::new();
         registers.set(RAX, Value::Mixed);
         registers.set(47, Value::TeamSize);
-        assert_eq!([RAX, RCX, 47].map(|at| registers.get(at)), [
-            Value::Mixed,
-            Value::UNKNOWN,
-            Value::TeamSize
-        ]);
+        assert_eq!(
+            [RAX, RCX, 47].map(|at| registers.get(at)),
+            [Value::Mixed, Value::UNKNOWN, Value::TeamSize]
+        );
         assert!(registers.knows(1) && registers.knows(1 << 47) && !registers.knows(1 << RCX));
         let mut copy = Registers::new();
         copy.set(RCX, Value::Constant(1));

@@ -133,9 +133,7 @@ impl State {
         }
         let of = match value {
             Value::Derived(division) => Some(division),
-            Value::Form(form) => {
-                form.division.filter(|of| form.is_of_share(self.side_of(*of)))
-            }
+            Value::Form(form) => form.division.filter(|of| form.is_of_share(self.side_of(*of))),
             _ => None,
         };
         match (result, of) {
