@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use crate::is_readable;
-use crate::machine_code::{Callee, Code, Tables, called_function, prove, prove_function};
+use crate::machine_code::{Calls, Code, Tables, called_function, prove, prove_function};
 
 /// A module in bytes, each number in little-endian order:
 ///
@@ -26,10 +26,9 @@ impl<'a> Module<'a> {
         self.bytes(bytes).iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 
-    fn import(&mut self) -> (u64, Callee) {
+    fn import(&mut self) -> (u64, CString) {
         let (slot, length) = (self.number(8), self.number(1) as usize);
-        let name = CString::new(self.bytes(length)).unwrap_or_default();
-        (slot, Callee::named(&name))
+        (slot, CString::new(self.bytes(length)).unwrap_or_default())
     }
 
     fn segment(&mut self) -> (u64, &'a [u8]) {
@@ -41,6 +40,7 @@ impl<'a> Module<'a> {
 /// A module with a region's body: it is examined to an end, and what is proved is in the module.
 pub fn code(data: &[u8]) {
     with(data, |code, body| {
+        let mut calls = Calls::new();
         for answer in [prove(code, body), prove_function(code, body)] {
             match answer {
                 // Questions are named by the address that they return to.
@@ -51,7 +51,7 @@ pub fn code(data: &[u8]) {
             }
         }
         for address in [body.wrapping_add(1), code.start] {
-            let called = called_function(code, &[body], address);
+            let called = called_function(code, &mut calls, &[body], address);
             assert!(called.is_none_or(|function| function != body && function <= address));
         }
     });
@@ -66,7 +66,8 @@ fn with<R>(data: &[u8], act: impl FnOnce(&Code<'_>, u64) -> R) -> Option<R> {
     let mut module = Module(data);
     let (start, body) = (module.number(8), module.number(8));
     let count = module.number(2).min(64);
-    let mut imports: Vec<_> = (0..count).map(|_| module.import()).collect();
+    let names: Vec<_> = (0..count).map(|_| module.import()).collect();
+    let mut imports: Vec<_> = names.iter().map(|(slot, name)| (*slot, name.as_c_str())).collect();
     imports.sort_by_key(|(slot, _)| *slot);
     imports.dedup_by_key(|(slot, _)| *slot);
     let (header, count) = (module.number(8), module.number(1).min(8));

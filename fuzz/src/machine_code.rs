@@ -6,4 +6,4 @@
 #[path = "../../pacman-omp/src/code/mod.rs"]
 mod reader;
 
-pub(crate) use reader::{Callee, Code, Tables, called_function, prove, prove_function};
+pub(crate) use reader::{Calls, Code, Tables, called_function, prove, prove_function};
