@@ -1,4 +1,4 @@
-//! What bounds and laws need of each candidate, computed once for all phases with the same candidates.
+//! The constants of candidates for bounds and laws, computed once for all phases with the same candidates.
 
 use once_cell::race::OnceBox;
 

@@ -78,7 +78,7 @@ pub(super) fn bare() -> Result<()> {
     Ok(())
 }
 
-/// What one call takes, in order of rounds.
+/// The nanoseconds of a call in each round, in ascending order.
 fn nanoseconds(mut act: impl FnMut()) -> Vec<f64> {
     const CALLS: u32 = 500_000;
     let mut rounds: Vec<f64> = (0..ROUNDS)

@@ -62,7 +62,9 @@ impl Way {
         memory: &Path,
     ) -> io::Result<(Times, Vec<u8>)> {
         let mut words = command.split_whitespace();
-        let program = words.next().ok_or_else(|| io::Error::other("a command line is empty"))?;
+        let program = words
+            .next()
+            .ok_or_else(|| io::Error::other("cannot run an empty command line: give a program"))?;
         let by_command = self.preloads() && self != Way::Preloaded;
         let mut all = match by_command {
             true => Command::new(env!("CARGO_BIN_EXE_pacman-pmu")),

@@ -23,7 +23,7 @@ const PROVED: u64 = 1 << 63;
 /// The most bytes between the start of a region's body and a question in it.
 const REACH: u64 = 1 << 16;
 
-/// What is known of functions that regions call.
+/// The functions that regions call.
 struct Called {
     calls: Calls,
     /// Functions that are not proved. A function may ask several questions.

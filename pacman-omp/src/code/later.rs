@@ -1,4 +1,4 @@
-//! What may happen later, from each step of a function on: one backward data-flow analysis.
+//! The events that may follow each step of a function, by one backward data-flow analysis.
 
 use super::callee::Callee;
 use super::operation::{FlagsWritten, Memory, Operand, Operation, Register, Step, Uses};
@@ -53,7 +53,7 @@ pub(super) fn of(steps: &[Step]) -> Vec<u64> {
     later
 }
 
-/// What the step itself does of it, and which registers and flags it writes.
+/// The bits of the step itself, and those of the registers and flags that it writes.
 fn effects(step: &Step) -> (u64, u64) {
     let mut effects = Effects::default();
     match &step.operation {

@@ -20,7 +20,7 @@ pub(super) struct Program {
     pub(super) places: Vec<u32>,
     pub(super) accesses: Vec<Access>,
     pub(super) registers: Vec<Used>,
-    /// What may happen from each step on, as bits of [`later`].
+    /// The events that may follow each step, as bits of [`later`].
     pub(super) later: Vec<u64>,
 }
 
@@ -360,7 +360,7 @@ fn address(instruction: &Instruction) -> Operation {
     }
 }
 
-/// Whether it is as `and rsp, -64`.
+/// Whether the instruction aligns the stack pointer, as `and rsp, -64` does.
 fn aligns(instruction: &Instruction) -> bool {
     instruction.op0_kind() == OpKind::Register
         && register(instruction.op0_register()).index == RSP as u8
