@@ -169,8 +169,9 @@ impl WaitState {
         self.tasks.set(0);
         let begun = now();
         let has_read = self.processor.ends(Ended::Useful, &now, begun);
-        // The readings are not part of the wait.
-        if self.counts.begin() || has_read { now() } else { begun }
+        // The readings are not part of the wait. A processor that is lost meanwhile is lost to the wait.
+        let is_read = self.counts.begin() || has_read;
+        if is_read { begun + own_work(begun, now()) } else { begun }
     }
 
     /// Ends the wait at `ended`. Answers the ticks of tasks in it.
