@@ -4,6 +4,8 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use crate::fork::once;
+
 /// The origin of ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -45,7 +47,7 @@ impl Clock {
     /// constant, does not stop and agrees between CPUs.
     pub fn detect() -> Clock {
         static DETECTED: OnceLock<ClockSource> = OnceLock::new();
-        let source = *DETECTED.get_or_init(|| {
+        let source = *once(&DETECTED, || {
             let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
             let current = std::fs::read_to_string(path).unwrap_or_default();
             if cfg!(target_arch = "x86_64") && current.trim() == "tsc" {
@@ -66,7 +68,7 @@ impl Clock {
     /// A clock with a chosen source.
     pub(crate) fn with_source(source: ClockSource) -> Clock {
         if source == ClockSource::Tsc {
-            ANCHOR.get_or_init(Anchor::take);
+            once(&ANCHOR, Anchor::take);
         }
         Clock { source }
     }
@@ -90,7 +92,7 @@ impl Clock {
         match self.source {
             ClockSource::Monotonic => 1.0,
             ClockSource::Tsc => {
-                let anchor = ANCHOR.get_or_init(Anchor::take);
+                let anchor = once(&ANCHOR, Anchor::take);
                 loop {
                     let now = Anchor::take();
                     let nanos = now.nanos - anchor.nanos;

@@ -11,7 +11,9 @@
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 
 /// A fork waits while a thread holds it for reading.
 static FENCE: RwLock<()> = RwLock::new(());
@@ -79,6 +81,16 @@ impl Drop for Part {
     fn drop(&mut self) {
         FENCED.set(FENCED.get() - 1);
     }
+}
+
+/// The value in `cell`; `make` fills it at the first use, and does not fork. No other thread forks meanwhile: the
+/// child would wait for the thread that makes the value.
+#[inline]
+pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    cell.get().unwrap_or_else(|| {
+        let _part = Part::take();
+        cell.get_or_init(make)
+    })
 }
 
 impl<T> Fenced<T> {

@@ -3,9 +3,19 @@
 use super::{msr, perf};
 use crate::fork;
 
+/// Called when the program, or a library with this crate, is loaded. Later another thread may be forking while
+/// the handlers are registered, and its child waits for ever for the thread that registers them.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
+extern "C" fn at_load() {
+    install_atfork();
+}
+
 /// Has the C library call this library's handlers at forks from now on.
 ///
-/// Opening the first counters does the same. The call is for libraries that open counters while they
+/// Loading the library does the same. The call is for libraries that open counters while they
 /// hold locks of their own, and lock those over forks by `pthread_atfork(3)` as well. Handlers that
 /// run before a fork run in the reverse order of registration. So such a library makes this call
 /// first and registers its own handlers second. Further calls do nothing.

@@ -6,6 +6,7 @@ use pacman_topology::processors::{self, Linux};
 
 use super::handle::PlatformRef;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fork::once;
 
 static CURRENT: OnceLock<PlatformRef> = OnceLock::new();
 
@@ -13,7 +14,7 @@ static CURRENT: OnceLock<PlatformRef> = OnceLock::new();
 ///
 /// The first call decides for the rest of the process.
 pub fn current() -> &'static PlatformRef {
-    CURRENT.get_or_init(|| {
+    once(&CURRENT, || {
         // From now on no other machine can be installed for the topology alone.
         processors::current();
         host().clone()
@@ -23,7 +24,7 @@ pub fn current() -> &'static PlatformRef {
 /// The machine that runs the program, even if the process counts on another one.
 pub fn host() -> &'static PlatformRef {
     static HOST: OnceLock<PlatformRef> = OnceLock::new();
-    HOST.get_or_init(|| PlatformRef::new(Linux))
+    once(&HOST, || PlatformRef::new(Linux))
 }
 
 /// Makes `platform` the one that this process counts on. The call must come before any use of the
@@ -33,7 +34,7 @@ pub fn host() -> &'static PlatformRef {
 /// `InvalidInput` if the process counts on another machine already, or has read its topology.
 pub fn install(platform: PlatformRef) -> Result<()> {
     processors::install(platform.processors().clone())?;
-    if *CURRENT.get_or_init(|| platform.clone()) == platform {
+    if *once(&CURRENT, || platform.clone()) == platform {
         return Ok(());
     }
     Err(Error::new(

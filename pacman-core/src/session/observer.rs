@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use super::open::Open;
 use crate::error::Result;
+use crate::fork::once;
 
 /// `action`, the copy of this crate, the phase, its name and the length of that name.
 type Observe = unsafe extern "C" fn(u32, usize, u64, *const u8, usize);
@@ -31,7 +32,7 @@ impl Observer {
     /// The library of this process, if there is one.
     pub(super) fn of_process() -> Option<Observer> {
         static FOUND: OnceLock<Option<Observer>> = OnceLock::new();
-        *FOUND.get_or_init(|| {
+        *once(&FOUND, || {
             // SAFETY: a C string. A missing symbol is a null pointer.
             let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, FUNCTION.as_ptr()) };
             // SAFETY: only the preloaded library has a function of that name, and it has this type.
