@@ -1,5 +1,7 @@
 //! Names of regions: from symbol tables and debug information, at leisure after the run.
 
+mod cxx;
+mod cython;
 pub(crate) mod module;
 mod outlined;
 mod references;
@@ -27,6 +29,8 @@ pub(crate) struct Name {
     pub(super) symbol: Option<String>,
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
+    /// The end of the text that tells regions of the same name apart.
+    apart: Option<String>,
     /// The function that the region is in, as the linker names it: perhaps an instance of a template.
     function: Option<String>,
 }
@@ -34,7 +38,9 @@ pub(crate) struct Name {
 impl Name {
     /// For places without room.
     pub(super) fn short(&self) -> String {
-        shortened(&self.text)
+        let apart = self.apart.as_deref().unwrap_or_default();
+        let name = self.text.strip_suffix(apart).unwrap_or(&self.text);
+        shortened(name) + apart
     }
 }
 
@@ -112,7 +118,7 @@ impl Names {
             true => outlined::procedure(text),
             false => outlined::main_program(text),
         };
-        Name { text, symbol, file, line, function }
+        Name { text, symbol, file, line, apart: None, function }
     }
 }
 
@@ -122,7 +128,7 @@ pub(super) fn label(name: &str, kind: PhaseKind) -> String {
         return name.to_owned();
     }
     // A tag of the functor's follows it.
-    let words: Vec<_> = name.split('/').map(outlined::demangled_type).collect();
+    let words: Vec<_> = name.split('/').map(cxx::demangled_type).collect();
     words.join("/")
 }
 
@@ -168,7 +174,7 @@ pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     let mut namesakes: Vec<_> =
         regions.iter_mut().filter(|(name, _)| named[&name.text] > 1).collect();
     // Functions are demangled for these only.
-    let own = |name: &Name| name.function.as_deref().and_then(outlined::instance);
+    let own = |name: &Name| name.function.as_deref().and_then(cxx::instance);
     let instances: Vec<Option<String>> = namesakes.iter().map(|(name, _)| own(name)).collect();
     let mut placed: HashMap<_, usize> = HashMap::new();
     let mut instantiated: HashMap<_, usize> = HashMap::new();
@@ -179,13 +185,13 @@ pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     for ((name, site), instance) in namesakes.iter_mut().zip(instances) {
         let is_alone = instantiated[&(name.text.clone(), instance.clone())] == 1;
         let is_placed_alone = placed[&place(name)] == 1;
-        name.text = match (&name.file, name.line, instance.filter(|_| is_alone)) {
-            (Some(file), Some(line), _) if is_placed_alone => {
-                format!("{} ({}:{line})", name.text, last(file))
-            }
-            (.., Some(instance)) => format!("{} ({instance})", name.text),
-            _ => format!("{} ({:#x})", name.text, site.address),
+        let apart = match (&name.file, name.line, instance.filter(|_| is_alone)) {
+            (Some(file), Some(line), _) if is_placed_alone => format!(" ({}:{line})", last(file)),
+            (.., Some(instance)) => format!(" ({instance})"),
+            _ => format!(" ({:#x})", site.address),
         };
+        name.text += &apart;
+        name.apart = Some(apart);
     }
 }
 
@@ -265,6 +271,7 @@ mod tests {
             symbol: None,
             file: Some(file.into()),
             line: Some(line),
+            apart: None,
             function: None,
         };
         let site = |address| Site { module: "/bin/x".into(), address, source: None };
@@ -275,5 +282,7 @@ mod tests {
         assert_eq!(one.text, "work, region 0 (a.c:3)");
         assert_eq!(two.text, "work, region 0 (0x2)");
         assert_eq!(three.text, "work, region 0 (0x3)");
+        two.text.insert_str(0, &"lab::Grid<std::vector<double>>::".repeat(2));
+        assert_eq!(two.short(), "lab::Grid<…>::lab::Grid<…>::work, region 0 (0x2)");
     }
 }

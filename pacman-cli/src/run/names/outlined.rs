@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use addr2line::demangle_auto;
-use cpp_demangle::{DemangleOptions, Symbol};
+
+use super::shortened::{LONG, shortened};
+use super::{cxx, cython};
 
 /// The name of a region; `None` if nothing is known but its address.
 ///
@@ -27,19 +29,31 @@ pub(super) fn human(
     });
     match (outlined, enclosing, line) {
         (Some(Outlined::Region { function: Some(function), .. }), _, Some(line)) => {
-            Some(format!("{}, line {line}", plain(function)))
+            Some(format!("{}, line {line}", cut(function, plain(function))))
         }
         (Some(Outlined::Region { function: Some(function), number }), _, None) => {
-            Some(format!("{}, region {number}", demangled(function)))
+            Some(format!("{}, region {number}", cut(function, demangled(function))))
         }
-        (Some(Outlined::Function(function)), None, _) => Some(demangled(function).into_owned()),
-        (_, Some(function), Some(line)) => Some(format!("{}, line {line}", plain(function))),
-        (_, Some(function), None) => Some(format!("a region of {}", demangled(function))),
+        (Some(Outlined::Function(function)), None, _) => Some(cut(function, demangled(function))),
+        (_, Some(function), Some(line)) => {
+            Some(format!("{}, line {line}", cut(function, plain(function))))
+        }
+        (_, Some(function), None) => {
+            Some(format!("a region of {}", cut(function, demangled(function))))
+        }
         (Some(Outlined::Region { function: None, number }), None, _) => {
             Some(format!("{}, region {number}", module?))
         }
         (None, None, _) => None,
     }
+}
+
+/// The name of a function, or a shorter one in place of a long one.
+fn cut(function: &str, name: Cow<'_, str>) -> String {
+    if name.chars().count() <= LONG {
+        return name.into_owned();
+    }
+    cxx::brief(function).unwrap_or_else(|| shortened(&name))
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -80,95 +94,31 @@ pub(super) fn function(symbol: &str) -> Option<&str> {
     }
 }
 
-/// The instance of a template that a function is: its name with its template arguments. Compilers number
-/// lambdas differently, so that of a lambda begins behind the number.
-pub(super) fn instance(function: &str) -> Option<String> {
-    let name = without_parameters(function)?;
-    let own = match lambda(&name) {
-        Some(at) => {
-            let of_lambda = &name[at + "::".len()..];
-            let end = of_lambda.find("}::").map(|end| end + 1).or_else(|| of_lambda.find("::"));
-            of_lambda.get(end? + "::".len()..)?
-        }
-        None => &name,
-    };
-    Some(own.to_owned()).filter(|name| name.contains('<'))
-}
-
 /// Whether two names may be of one function, beside template arguments and parameters. GCC's debug
 /// information has no symbol of a lambda's operator.
 pub(super) fn may_be_same(one: &str, other: &str) -> bool {
-    let is_lambda = || without_parameters(one).is_some_and(|name| lambda(&name).is_some());
-    plain(one) == plain(other) || other.starts_with("operator()") && is_lambda()
+    plain(one) == plain(other) || other.starts_with("operator()") && cxx::is_lambda(one)
 }
 
-/// A function's name without parameters and without template arguments of its own. That of a lambda is
-/// the function around it, as LLVM has it.
+/// A function's name without parameters and without template arguments of its own.
 fn plain(function: &str) -> Cow<'_, str> {
-    let Some(name) = without_parameters(function) else { return demangled(function) };
-    let name = &name[..lambda(&name).unwrap_or(name.len())];
-    let is_operator = name.rsplit("::").next().is_some_and(|last| last.starts_with("operator"));
-    let end = if is_operator { None } else { own_arguments(name) };
-    Cow::Owned(name[..end.unwrap_or(name.len())].to_owned())
+    cxx::plain(function).map_or_else(|| demangled(function), Cow::Owned)
 }
 
-/// Where the first lambda of a name begins that is in no template argument. LLVM has its own mark for one
-/// that only its file can name.
-fn lambda(name: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, letter) in name.char_indices() {
-        match letter {
-            // Operators are no brackets.
-            '<' if !name[..at].trim_end_matches('<').ends_with("operator") => depth += 1,
-            '>' if !name[..at].trim_end_matches(['>', '-']).ends_with("operator") => {
-                depth = depth.saturating_sub(1);
-            }
-            ':' if depth == 0
-                && ["::{lambda", "::$_"].iter().any(|mark| name[at..].starts_with(mark)) =>
-            {
-                return Some(at);
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Where the template arguments at the end of a name begin.
-fn own_arguments(name: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, letter) in name.char_indices().rev() {
-        match letter {
-            '>' => depth += 1,
-            '<' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        if depth == 0 {
-            return name.ends_with('>').then_some(at);
-        }
-    }
-    None
-}
-
-/// The name of a C++ function; `None` for other languages.
-fn without_parameters(symbol: &str) -> Option<String> {
-    let name = Symbol::new(symbol).ok().filter(|_| symbol.starts_with("_Z"))?;
-    let options = DemangleOptions::new().no_params().no_return_type();
-    let name = name.demangle(&options).ok()?;
-    Some(name.strip_suffix(" const").unwrap_or(&name).to_owned())
-}
-
-/// C++, Rust and Fortran names as their languages write them.
+/// C++, Rust, Fortran and Python names as their languages write them.
 fn demangled(symbol: &str) -> Cow<'_, str> {
     // gfortran's `__module_MOD_procedure`.
     let fortran = symbol.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_"));
-    match fortran {
-        Some((module, procedure)) => Cow::Owned(format!("{module}::{procedure}")),
-        // Type codes of C++ are names as well: `f` would become `float`, and `St` `std`.
-        None if ["_Z", "__Z", "_R"].iter().any(|mark| symbol.starts_with(mark)) => {
-            demangle_auto(Cow::Borrowed(symbol), None)
-        }
-        None => Cow::Borrowed(symbol),
+    if let Some((module, procedure)) = fortran {
+        return Cow::Owned(format!("{module}::{procedure}"));
+    }
+    if let Some(name) = cython::function(symbol) {
+        return Cow::Owned(name);
+    }
+    // Type codes of C++ are names as well: `f` would become `float`, and `St` `std`.
+    match ["_Z", "__Z", "_R"].iter().any(|mark| symbol.starts_with(mark)) {
+        true => demangle_auto(Cow::Borrowed(symbol), None),
+        false => Cow::Borrowed(symbol),
     }
 }
 
@@ -188,28 +138,6 @@ pub(super) fn main_program(name: String) -> String {
     match name.strip_prefix("MAIN__") {
         Some(rest) if rest.is_empty() || rest.starts_with(", ") => format!("main program{rest}"),
         _ => name,
-    }
-}
-
-/// A C++ type whose mangled name the text is, or else the text.
-///
-/// Short words could be both: `1a` is the type `a`. So only types with a scope are taken for one, and
-/// those whose name has a length of two digits.
-pub(super) fn demangled_type(text: &str) -> Cow<'_, str> {
-    let is_type = text.starts_with("Z")
-        || text.starts_with('N') && text.ends_with('E')
-        || text
-            .as_bytes()
-            .first_chunk()
-            .is_some_and(|[a, b]| a.is_ascii_digit() && b.is_ascii_digit());
-    // The symbol of a type's name, which demanglers know as such.
-    let symbol = format!("_ZTS{text}");
-    match demangle_auto(Cow::Borrowed(&symbol), None) {
-        type_name if is_type && type_name != symbol => {
-            let name = type_name.split_once(" for ").map_or(&*type_name, |(_, name)| name);
-            Cow::Owned(name.to_owned())
-        }
-        _ => Cow::Borrowed(text),
     }
 }
 
@@ -252,28 +180,6 @@ mod tests {
     }
 
     #[test]
-    fn a_lambda_is_the_function_around_it_and_its_number_is_no_part_of_an_instance() {
-        // `each` with a lambda of `main` as its argument; lambdas of `main` with arguments of their own.
-        let (each, gcc, llvm) = (
-            "_Z4eachIZ4mainEUliE_EviT_",
-            "_ZZ4mainENKUlT_E2_clIiEEDaS_",
-            "_ZZ4mainENK3$_0clIiEEDaT_",
-        );
-        assert_eq!(plain(each), "each");
-        assert_eq!(instance(each).as_deref(), Some("each<main::{lambda(int)#1}>"));
-        for symbol in [gcc, llvm] {
-            assert_eq!(plain(symbol), "main");
-            assert_eq!(instance(symbol).as_deref(), Some("operator()<int>"));
-            assert!(may_be_same(symbol, "operator()<int>") && may_be_same("main", symbol));
-        }
-        assert!(!may_be_same("main", "operator()<int>") && !may_be_same(each, "main"));
-        // `a < b` of a class template, and a lambda in an operator.
-        assert_eq!(plain("_ZltIiEbRK1AIT_ES4_"), "operator< <int>");
-        assert_eq!(plain("_ZZlsR1AiENKUlvE_clEv"), "operator<<(A&, int)");
-        assert_eq!(instance("main"), None);
-    }
-
-    #[test]
     fn the_call_s_source_names_what_the_symbol_does_not() {
         let name = human(Some(".omp_outlined..2"), Some("main"), Some(10), Some("a.out"));
         assert_eq!(name.as_deref(), Some("main, line 10"));
@@ -303,8 +209,15 @@ mod tests {
         }
         let fortran = human(Some("__m_MOD_work._omp_fn.0"), None, Some(3), None);
         assert_eq!(fortran.as_deref(), Some("m::work, line 3"));
-        assert_eq!(instance("_Z4fillIdEvPT_i._omp_fn.0").as_deref(), Some("fill<double>"));
-        assert_eq!(instance("main._omp_fn.0"), None);
+    }
+
+    #[test]
+    fn a_lambda_s_operator_may_be_the_function_around_it() {
+        for symbol in ["_ZZ4mainENKUlT_E2_clIiEEDaS_", "_ZZ4mainENK3$_0clIiEEDaT_"] {
+            assert!(may_be_same(symbol, "operator()<int>") && may_be_same("main", symbol));
+        }
+        assert!(!may_be_same("main", "operator()<int>"));
+        assert!(!may_be_same("_Z4eachIZ4mainEUliE_EviT_", "main"));
     }
 
     #[test]
@@ -318,24 +231,6 @@ mod tests {
             ("sweep_", "sweep"),
         ] {
             assert_eq!(procedure(symbol.to_owned()), name);
-        }
-    }
-
-    #[test]
-    fn types_are_demangled_and_words_are_kept() {
-        // GCC 12's `typeid(...).name()`.
-        for (text, name) in [
-            ("Z4mainEUliE_", "main::{lambda(int)#1}"),
-            ("N3lab10RelaxationIdEE", "lab::Relaxation<double>"),
-            ("17ComputeForceLocal", "ComputeForceLocal"),
-            ("axpy", "axpy"),
-            ("Zero", "Zero"),
-            ("NONE", "NONE"),
-            ("1a", "1a"),
-            ("3D stencil", "3D stencil"),
-            ("2x2 blocks", "2x2 blocks"),
-        ] {
-            assert_eq!(demangled_type(text), name);
         }
     }
 }

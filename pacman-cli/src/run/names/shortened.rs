@@ -58,7 +58,7 @@ const OPERATORS: [&str; 12] = [
 ];
 
 /// Letters from which on a name is cut.
-const LONG: usize = 64;
+pub(super) const LONG: usize = 64;
 
 #[cfg(test)]
 mod tests {
