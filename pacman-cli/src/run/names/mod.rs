@@ -6,6 +6,7 @@ pub(crate) mod module;
 mod outlined;
 mod references;
 mod shortened;
+mod symbols;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! One executable or library, opened for symbols and lines.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
@@ -11,26 +11,33 @@ use std::time::{Duration, SystemTime};
 
 use addr2line::Loader;
 use memmap2::Mmap;
-use object::{Object as _, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use object::{Object as _, ObjectSection, SectionKind};
 
-use super::outlined;
 use super::references::References;
+use super::symbols::{self, Object, Symbols};
 use crate::error::{CliError, CliResult};
 
 /// The symbols and lines of a module's files.
 pub(crate) struct Module {
-    /// By address, with their sizes. The function must begin at the address or contain it. In a
-    /// stripped file, the nearest function before the address is another one.
-    symbols: BTreeMap<u64, (String, u64)>,
+    /// The function must begin at an address or contain it. In a stripped file, the nearest function before the address
+    /// is another one.
+    symbols: Symbols,
     /// Lines, and the functions around an address.
     loader: OnceCell<Option<Loader>>,
     content: Content,
     /// The file with the debug information, if it is another one.
-    separate: Option<(PathBuf, Content)>,
+    separate: Option<Separate>,
     path: PathBuf,
     /// The places that take the addresses of regions' functions. All code is searched for them, which few
     /// regions need.
     references: OnceCell<References>,
+}
+
+/// A file with debug information.
+struct Separate {
+    path: PathBuf,
+    content: Content,
+    symbols: Symbols,
 }
 
 /// The code that takes the address of a region's function.
@@ -52,15 +59,12 @@ impl Module {
         }
         let content = opened(path).map_err(CliError::refused)?;
         let file = object::File::parse(&*content).map_err(CliError::refused)?;
-        let mut symbols = BTreeMap::new();
-        collect(&file, &mut symbols);
+        let symbols = Symbols::of(&file);
         let mut separate = None;
         if let Some(path) = self::separate(&file, path) {
             let content = opened(&path).map_err(CliError::refused)?;
-            if let Ok(file) = object::File::parse(&*content) {
-                collect(&file, &mut symbols);
-            }
-            separate = Some((path, content));
+            let symbols = object::File::parse(&*content).map(|file| Symbols::of(&file));
+            separate = symbols.ok().map(|symbols| Separate { path, content, symbols });
         }
         let (loader, references) = (OnceCell::new(), OnceCell::new());
         Ok(Module { symbols, loader, content, separate, path: path.to_owned(), references })
@@ -69,9 +73,18 @@ impl Module {
     /// The content of the file with the debug information, and its path.
     fn debug(&self) -> (&[u8], &Path) {
         match &self.separate {
-            Some((path, content)) => (content, path),
+            Some(Separate { content, path, .. }) => (content, path),
             None => (&self.content, &self.path),
         }
+    }
+
+    /// The files with symbols: the module, and the one with debug information.
+    fn files(&self) -> impl Iterator<Item = (Object<'_>, &Symbols)> {
+        let separate = self.separate.as_ref().map(|own| (&own.content, &own.symbols));
+        [Some((&self.content, &self.symbols)), separate]
+            .into_iter()
+            .flatten()
+            .filter_map(|(content, symbols)| Some((object::File::parse(&**content).ok()?, symbols)))
     }
 
     fn loader(&self) -> Option<&Loader> {
@@ -82,26 +95,46 @@ impl Module {
         loader.as_ref()
     }
 
-    /// The function that begins at this address.
+    /// The function that begins at this address: that of a region if it has several names.
     pub(crate) fn symbol_at(&self, address: u64) -> Option<String> {
-        self.symbols.get(&address).map(|(name, _)| name.clone())
+        let names = self.files().filter_map(|(file, symbols)| symbols.at(&file, address));
+        let names: Vec<&str> = names.collect();
+        let region = names.iter().find(|name| symbols::is_of_region(name));
+        region.or(names.first()).map(|&name| name.to_owned())
     }
 
-    /// The function that has this address inside.
+    /// The function that begins before this address and has it inside.
     pub(crate) fn around(&self, address: u64) -> Option<String> {
-        let (start, (name, size)) = self.symbols.range(..address).next_back()?;
-        (address - start < *size).then(|| name.clone())
+        let mut names = self.files().filter_map(|(file, symbols)| symbols.around(&file, address));
+        names.next().map(str::to_owned)
     }
 
     /// The code that takes the address of the function that begins at this one.
     pub(super) fn referrer(&self, address: u64) -> Option<Referrer> {
-        let references = self.references.get_or_init(|| references(&self.content, &self.symbols));
+        let references = self.references.get_or_init(|| self.all_references());
         let place = references.to(address)?;
         // The innermost function comes first.
         let frame = self.loader()?.find_frames(place).ok()?.next().ok()??;
         let function = frame.function?.raw_name().ok()?.into_owned();
         let file = frame.location.and_then(|location| location.file).map(str::to_owned);
         Some(Referrer { function, file })
+    }
+
+    /// The references to the functions of regions, in all code of the module.
+    fn all_references(&self) -> References {
+        let wanted: HashSet<u64> =
+            self.files().flat_map(|(file, symbols)| symbols.regions(&file)).collect();
+        let mut references = References::default();
+        let Ok(file) = object::File::parse(&*self.content) else { return references };
+        if wanted.is_empty() {
+            return references;
+        }
+        for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
+            // Compilers put no code into sections that do not decode.
+            let Ok(code) = section.data() else { continue };
+            references.find(section.address(), code, |address| wanted.contains(&address));
+        }
+        references
     }
 
     /// File and line of the code at this address.
@@ -114,8 +147,6 @@ impl Module {
         Some((location.file?.to_owned(), line))
     }
 }
-
-type Object<'a> = object::File<'a, &'a [u8]>;
 
 /// A file's content.
 enum Content {
@@ -154,40 +185,6 @@ fn changed(about: &fs::Metadata) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
 }
 
-fn collect<'a>(file: &Object<'a>, symbols: &mut BTreeMap<u64, (String, u64)>) {
-    for symbol in file.symbols().chain(file.dynamic_symbols()) {
-        if symbol.kind() != SymbolKind::Text || symbol.is_undefined() {
-            continue;
-        }
-        let Ok(name) = symbol.name() else { continue };
-        // Functions that were folded into one have several names there.
-        let better = |(known, _): &(String, u64)| !known.contains("omp_") && name.contains("omp_");
-        if !name.is_empty() && symbols.get(&symbol.address()).is_none_or(better) {
-            symbols.insert(symbol.address(), (name.to_owned(), symbol.size()));
-        }
-    }
-}
-
-/// The references to the functions of regions, in all code of the file.
-fn references(content: &[u8], symbols: &BTreeMap<u64, (String, u64)>) -> References {
-    let wanted: HashSet<u64> = symbols
-        .iter()
-        .filter(|(_, (name, _))| outlined::is_region(name))
-        .map(|(address, _)| *address)
-        .collect();
-    let mut references = References::default();
-    let Ok(file) = object::File::parse(content) else { return references };
-    if wanted.is_empty() {
-        return references;
-    }
-    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
-        // Compilers put no code into sections that do not decode.
-        let Ok(code) = section.data() else { continue };
-        references.find(section.address(), code, |address| wanted.contains(&address));
-    }
-    references
-}
-
 /// The file with the stripped debug information. It must have the same build ID.
 fn separate(file: &Object, path: &Path) -> Option<PathBuf> {
     let id = file.build_id().ok()??;
@@ -213,6 +210,8 @@ fn separate(file: &Object, path: &Path) -> Option<PathBuf> {
 
 /// The lines of the file at `path`, with the part that several files share where there is one.
 fn with_supplement(file: &Object, path: &Path) -> Option<Loader> {
+    // A loader sorts all symbols, also where no code has a line.
+    file.section_by_name(".debug_line")?;
     let shared = || {
         let (name, _) = file.gnu_debugaltlink().ok()??;
         let name = Path::new(std::ffi::OsStr::from_bytes(name));
