@@ -48,6 +48,31 @@ int main(void)
 }
 "#;
 
+/// Two processes that work with all processors for 0.3 s of processor time in each thread.
+const CROWDED: &str = r#"
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double ran(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+
+int main(void)
+{
+    pid_t other = fork();
+    #pragma omp parallel
+    {
+        double begun = ran();
+        while (ran() - begun < 0.3) {}
+    }
+    return other != 0 && waitpid(other, 0, 0) != other;
+}
+"#;
+
 fn reported(program: &Path, scratch: &Scratch, form: &str) -> String {
     let path = scratch.path(&format!("report.{form}"));
     let mut command = pacman_pmu(&["run", "-o"]);
@@ -83,4 +108,26 @@ fn a_recording_from_a_busy_machine_says_so() {
     let said = text(&answer.stdout);
     assert!(answer.status.success(), "{}", text(&answer.stderr));
     assert!(said.contains("\nin 2 of 2 runs the first thread had a processor in less"), "{said}");
+}
+
+#[test]
+fn processes_of_one_program_that_take_each_other_s_processors_are_named_first() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], CROWDED) else { return };
+    let plain = reported(&program, &scratch, "txt");
+    let first = plain.trim_start().lines().next().expect("a line");
+    let contexts = std::thread::available_parallelism().expect("a number").get();
+    let most = (contexts / 2).max(1);
+    let begin = format!(
+        "There were more threads than processors, {} on {contexts}, so threads of ",
+        2 * contexts
+    );
+    assert!(first.starts_with(&begin), "{plain}");
+    let help = format!(
+        "To help: use at most {contexts} thread{} in all, by OMP_NUM_THREADS={most}; or OMP_WAIT_POLICY=passive,",
+        if contexts == 1 { "" } else { "s" }
+    );
+    assert!(first.contains(&help), "{plain}");
+    let page = reported(&program, &scratch, "html");
+    assert!(page.contains("<h1 data-verdict=\"more-threads-than-contexts\">"), "{page}");
 }

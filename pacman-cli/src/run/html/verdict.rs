@@ -1,15 +1,13 @@
 //! The sentence at the top: what costs the threads most time, where, and what would help.
 
-use std::collections::BTreeSet;
-
 use super::contention;
 use super::costs::{self, Cost};
 use super::escape::escaped;
 use super::kind::Kind;
 use super::shared;
 use super::title::{self, titled};
-use crate::run::report::{ProcessReport, RegionReport};
-use crate::run::text::{help, number, reason_at, share};
+use crate::run::report::{Crowd, ProcessReport, RegionReport, threads_of};
+use crate::run::text::{help, reason_at, share};
 
 /// The verdict; both texts are escaped.
 #[derive(Debug)]
@@ -99,15 +97,7 @@ fn without_processors(processes: &[&ProcessReport], several: bool) -> Option<Ver
     if time(&lacking) < time(&others) {
         return None;
     }
-    let meanwhile: Vec<_> =
-        lacking.iter().chain(&others).filter(|other| overlap(process, other)).collect();
-    let rows = meanwhile.iter().flat_map(|one| &one.regions).flat_map(|one| &one.threads);
-    let cpus: BTreeSet<u32> = rows.filter_map(|thread| thread.row.cpu).collect();
-    // Processes that are bound apart do not share their contexts.
-    let threads = match cpus.len() <= process.contexts as usize {
-        true => meanwhile.iter().map(|one| threads_of(one)).sum(),
-        false => threads_of(process),
-    };
+    let crowd = Crowd::around(process, processes.iter().copied());
     let of = match several {
         true => format!(" of {}", escaped(&title::process(process))),
         false => String::new(),
@@ -116,19 +106,15 @@ fn without_processors(processes: &[&ProcessReport], several: bool) -> Option<Ver
         "{of} ran <em>{}</em> of the time in which they could run.",
         escaped(&share(ran(process)))
     );
-    // The contexts are those of the first region.
-    Some(if !process.regions.is_empty() && threads > process.contexts {
+    Some(if let Some(crowd) = crowd {
         Verdict {
             kind: Kind::Crowded,
             region: None,
             sentence: format!(
                 "There were more threads than processors, {} on {}: the threads{ran}",
-                threads, process.contexts
+                crowd.threads, crowd.contexts
             ),
-            help: format!(
-                "Times below are in part waits for a processor. To help: use at most {} in all.",
-                number(process.contexts as usize, "thread")
-            ),
+            help: format!("Times below are in part waits for a processor. {}.", crowd.help()),
         }
     } else {
         Verdict {
@@ -140,20 +126,6 @@ fn without_processors(processes: &[&ProcessReport], several: bool) -> Option<Ver
                 .into(),
         }
     })
-}
-
-/// The threads of the widest team.
-fn threads_of(process: &ProcessReport) -> u32 {
-    let teams = process.regions.iter().flat_map(|region| &region.teams);
-    teams.map(|team| team.threads).max().unwrap_or(1)
-}
-
-/// Whether both ran on one host at the same time.
-fn overlap(one: &ProcessReport, other: &ProcessReport) -> bool {
-    let (one, other) = (&one.process, &other.process);
-    one.host == other.host
-        && one.began < other.began + other.seconds
-        && other.began < one.began + one.seconds
 }
 
 fn blame<'a>(kind: Kind, part: f64, cost: &Cost<'a>, several: bool) -> Verdict<'a> {

@@ -2,6 +2,7 @@
 
 mod columns;
 mod counts_by_state;
+mod crowd;
 mod efficiency;
 mod energy;
 mod guard;
@@ -30,6 +31,7 @@ use super::launch::Ended;
 use super::names::Names;
 
 pub(super) use columns::{Column, Columns, Count, Figures};
+pub(super) use crowd::{Crowd, threads_of};
 pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
 pub(super) use energy::{EnergyFigures, mean};
 pub(super) use guard::GuardReport;

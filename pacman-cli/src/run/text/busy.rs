@@ -1,7 +1,7 @@
 //! Programs whose threads had no processor of their own.
 
 use super::amount::share;
-use crate::run::report::Report;
+use crate::run::report::{Crowd, Report};
 use crate::stat::clean;
 
 /// The first lines of the report: what the machine did to the program comes before what the program
@@ -13,12 +13,21 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
             true => format!(" of {} (process {})", process.program(), process.process.pid),
             false => String::new(),
         };
-        Some(clean(&format!(
-            "Threads{who} had no processor of their own: they ran {} of the time in which they could \
-             run. Times and waits are in part those of a busy machine: use fewer threads, or an idle \
-             machine.",
-            share(process.processor_share()?)
-        )))
+        let ran =
+            format!("they ran {} of the time in which they could run", share(process.processor_share()?));
+        Some(clean(&match Crowd::around(process, report.observed()) {
+            Some(crowd) => format!(
+                "There were more threads than processors, {} on {}, so threads{who} had none of their own: {ran}. \
+                 Times and waits are in part those of a busy machine. {}.",
+                crowd.threads,
+                crowd.contexts,
+                crowd.help()
+            ),
+            None => format!(
+                "Threads{who} had no processor of their own: {ran}. Times and waits are in part those of a busy \
+                 machine: use fewer threads, or an idle machine."
+            ),
+        }))
     });
     busy.collect()
 }
