@@ -42,6 +42,7 @@ pub(crate) fn decide<'w>(
     entry: Function,
     threads: u32,
 ) -> Decision<'w> {
+    let threads = guards::asked_for(region, worker, threads);
     match worker.rows.cached_decision(region.number) {
         Some(cached) if is_valid(cached, worker, entry, threads) => Decision::Cached(cached),
         known => decide_anew(region, worker, known, entry, threads),
@@ -77,6 +78,7 @@ pub(crate) fn decide_each<'w>(
     entry: Function,
     threads: u32,
 ) -> Decision<'w> {
+    let threads = guards::asked_for(region, worker, threads);
     let known = worker.rows.cached_decision(region.number);
     decide_in(NEVER, region, worker, known, entry, threads)
 }
@@ -145,6 +147,7 @@ fn decide_in<'w>(
 /// Chooses how the next execution of `region` runs. The program asks for `threads`; 0 leaves the
 /// number to the runtime.
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
+    let threads = guards::asked_for(region, worker, threads);
     let chunks = &region.adapted.chunks;
     if worker.depth() > 0 {
         return choose_team(region, worker, entry, threads);

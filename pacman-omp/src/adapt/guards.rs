@@ -63,9 +63,7 @@ pub(super) fn forbid(
     // GCC's static loops ask for both numbers. A later question of the program is the same call, and
     // harmful only beside data that the program keeps by thread.
     let both = saw(Seen::BOTH_NUMBERS);
-    // All questions of the body were proved to divide static loops, and a thread does nothing else. So
-    // the region cannot find data by its threads' numbers, and nobody can count its threads.
-    let only_shares = saw(Seen::STATIC_LOOP) && !saw(Seen::QUESTIONS) && guards.does_only_shares();
+    let only_shares = only_shares(region);
     // Before the first execution nothing is known; `choose` then leaves the team as it is.
     let looked = both || saw(Seen::SHARES) || shares_by_itself(entry);
     let nested = worker.depth() > 0 || saw(Seen::NESTED) || entry == Function::GOMP_teams_reg;
@@ -84,6 +82,27 @@ pub(super) fn forbid(
     }
     guards.count(acting.trailing_zeros());
     true
+}
+
+/// The number of threads that the program asks for, `threads`, if that says something: not if a region would get as
+/// many anyway, and nobody can tell whether it does.
+#[inline(always)]
+pub(super) fn asked_for(region: &Region, worker: &Worker, threads: u32) -> u32 {
+    if threads != 0 && is_usual(region, worker, threads) { 0 } else { threads }
+}
+
+#[inline(never)]
+fn is_usual(region: &Region, worker: &Worker, threads: u32) -> bool {
+    worker.depth() == 0 && only_shares(region) && worker.pool.usual(region.runtime) == Some(threads)
+}
+
+/// Whether all questions of the body were proved to divide static loops, and a thread does nothing else. So the region
+/// cannot find data by its threads' numbers, and nobody can count its threads.
+#[inline]
+fn only_shares(region: &Region) -> bool {
+    let seen = region.seen.get();
+    let saw = |bits: u32| seen & bits != 0;
+    saw(Seen::STATIC_LOOP) && !saw(Seen::QUESTIONS) && region.adapted.guards.does_only_shares()
 }
 
 /// Whether clang made the body: its loops ask the runtime for shares, not for numbers.
