@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use addr2line::demangle_auto;
 use cpp_demangle::{DemangleOptions, Symbol};
 
-use super::shortened::LONG;
+use super::shortened::{LONG, without_brackets};
 
 /// The instance of a template that a function is: its name with its template arguments. Compilers number
 /// lambdas differently, so that of a lambda begins behind the number. A long one is what [`brief`] says.
@@ -30,7 +30,8 @@ const LAMBDAS: [&str; 2] = ["::{lambda", "::$_"];
 /// is: `common::ParallelFor in Histogram::build`. `None` if it is no name of C++.
 pub(super) fn brief(function: &str) -> Option<String> {
     let name = without_parameters(function)?;
-    let own = last_words(function_of(&name[..lambda(&name).unwrap_or(name.len())]));
+    let own = lambda(&name).map_or(&*name, |at| function_of(&name[..at]));
+    let own = last_words(own);
     // The first lambda is of the innermost function: templates call templates with lambdas.
     let within = LAMBDAS.iter().filter_map(|mark| name.find(mark)).min();
     let caller = within.map(|at| last_words(function_of(&name[begin_of(&name[..at])..at])));
@@ -58,11 +59,7 @@ fn begin_of(text: &str) -> usize {
 fn function_of(declared: &str) -> &str {
     let declared = declared.trim();
     let declared = declared.strip_suffix(" const").unwrap_or(declared);
-    let parameters = declared.ends_with(')').then(|| {
-        let inside = &declared[..declared.len() - 1];
-        begin_of_brackets(inside)
-    });
-    let name = &declared[..parameters.unwrap_or(declared.len())];
+    let name = declared.strip_suffix(')').map_or(declared, before_parameters);
     let name = &name[..own_arguments(name).unwrap_or(name.len())];
     let mut depth = 0usize;
     let mut begin = 0;
@@ -77,42 +74,25 @@ fn function_of(declared: &str) -> &str {
     &name[begin..]
 }
 
-/// Where the bracket opens that is open at the end of the text.
-fn begin_of_brackets(text: &str) -> usize {
+/// The text up to the bracket that is open at its end.
+fn before_parameters(text: &str) -> &str {
     let mut depth = 0usize;
     for (at, letter) in text.char_indices().rev() {
         match letter {
             ')' => depth += 1,
-            '(' if depth == 0 => return at,
+            '(' if depth == 0 => return &text[..at],
             '(' => depth -= 1,
             _ => {}
         }
     }
-    text.len()
+    text
 }
 
 /// The last two words of a name, without brackets: a function and its class or namespace.
 fn last_words(name: &str) -> String {
-    let bare = shortened_away(name);
+    let bare = without_brackets(name);
     let words: Vec<&str> = bare.split("::").filter(|word| !word.is_empty()).collect();
     words[words.len().saturating_sub(2)..].join("::")
-}
-
-/// A name without what is in brackets.
-fn shortened_away(name: &str) -> String {
-    let mut depth = 0usize;
-    let is_outside = |letter: &char| match letter {
-        '<' | '(' => {
-            depth += 1;
-            false
-        }
-        '>' | ')' => {
-            depth = depth.saturating_sub(1);
-            false
-        }
-        _ => depth == 0,
-    };
-    name.chars().filter(is_outside).collect()
 }
 
 /// A function's name without parameters and without template arguments of its own. That of a lambda is
@@ -141,9 +121,7 @@ fn lambda(name: &str) -> Option<usize> {
             '>' if !name[..at].trim_end_matches(['>', '-']).ends_with("operator") => {
                 depth = depth.saturating_sub(1);
             }
-            ':' if depth == 0
-                && ["::{lambda", "::$_"].iter().any(|mark| name[at..].starts_with(mark)) =>
-            {
+            ':' if depth == 0 && LAMBDAS.iter().any(|mark| name[at..].starts_with(mark)) => {
                 return Some(at);
             }
             _ => {}
@@ -251,6 +229,7 @@ mod tests {
             ),
             ("_ZZ4mainENKUliE_clEi", "main"),
             ("_ZNK3lab4GridIdE6smoothEi", "Grid::smooth"),
+            ("_ZNK3lab4GridIdEclEi", "Grid::operator()"),
         ] {
             assert_eq!(brief(symbol).as_deref(), Some(name), "{symbol}");
         }

@@ -102,7 +102,10 @@ pub(super) fn may_be_same(one: &str, other: &str) -> bool {
 
 /// A function's name without parameters and without template arguments of its own.
 fn plain(function: &str) -> Cow<'_, str> {
-    cxx::plain(function).map_or_else(|| demangled(function), Cow::Owned)
+    match cxx::plain(function) {
+        Some(name) => Cow::Owned(cython::function(&name).unwrap_or(name)),
+        None => demangled(function),
+    }
 }
 
 /// C++, Rust, Fortran and Python names as their languages write them.
@@ -112,7 +115,9 @@ fn demangled(symbol: &str) -> Cow<'_, str> {
     if let Some((module, procedure)) = fortran {
         return Cow::Owned(format!("{module}::{procedure}"));
     }
-    if let Some(name) = cython::function(symbol) {
+    // Cython's modules may be C++.
+    let own = cxx::plain(symbol);
+    if let Some(name) = cython::function(own.as_deref().unwrap_or(symbol)) {
         return Cow::Owned(name);
     }
     // Type codes of C++ are names as well: `f` would become `float`, and `St` `std`.
@@ -170,6 +175,10 @@ mod tests {
             ("main.omp_outlined_debug__.3", "main, region 3"),
             ("_ZN5alloc3vec12Vec$LT$T$GT$4push17h0123456789abcdefE", "alloc::vec::Vec<T>::push"),
             ("plain_function", "plain_function"),
+            (
+                "_ZL37__pyx_f_7sklearn_5utils_7_arrays_copyPdl._omp_fn.0",
+                "sklearn.utils._arrays.copy, region 0",
+            ),
             ("f._omp_fn.0", "f, region 0"),
             ("w._omp_fn.0", "w, region 0"),
             ("St.omp_outlined", "St, region 0"),

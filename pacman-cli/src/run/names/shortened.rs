@@ -2,9 +2,16 @@
 
 /// Returns a short name unchanged. Shortens the insides of brackets in others to `<…>` and `(…)`.
 pub(super) fn shortened(name: &str) -> String {
-    if name.chars().count() <= LONG {
-        return name.to_owned();
-    }
+    if name.chars().count() <= LONG { name.to_owned() } else { with_brackets(name, true) }
+}
+
+/// The name without brackets.
+pub(super) fn without_brackets(name: &str) -> String {
+    with_brackets(name, false)
+}
+
+/// The name with empty brackets, or without.
+fn with_brackets(name: &str, has_brackets: bool) -> String {
     let mut short = String::new();
     let mut depth = 0usize;
     let mut rest = name;
@@ -20,7 +27,7 @@ pub(super) fn shortened(name: &str) -> String {
         }
         match letter {
             '<' | '(' => {
-                if depth == 0 {
+                if depth == 0 && has_brackets {
                     short.push(letter);
                     let is_empty = rest[1..].starts_with([')', '>']);
                     short.push_str(if is_empty { "" } else { "…" });
@@ -29,7 +36,7 @@ pub(super) fn shortened(name: &str) -> String {
             }
             '>' | ')' => {
                 depth = depth.saturating_sub(1);
-                if depth == 0 {
+                if depth == 0 && has_brackets {
                     short.push(letter);
                 }
             }
@@ -76,5 +83,6 @@ mod tests {
                     region 12";
         assert_eq!(shortened(name), "main::{lambda(…)#1}::operator()(…) const, region 12");
         assert_eq!(shortened("a<b>(c), region 0"), "a<b>(c), region 0");
+        assert_eq!(without_brackets("a<b>::operator()<c>"), "a::operator()");
     }
 }
