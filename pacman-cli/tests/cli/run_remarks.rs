@@ -58,3 +58,15 @@ fn the_reason_of_a_guard_is_told_once() {
     let report = said("gcc", &once, &["--adapt"]).expect("it is compiled");
     assert!(report.contains("kept by guard num-threads in 1 execution: "), "{report}");
 }
+
+#[test]
+fn a_guard_that_keeps_many_regions_is_told_once() {
+    let region = "\n#pragma omp parallel num_threads(2)\n{\n#pragma omp atomic\nsum++;\n}\n";
+    let source = format!("int main(void) {{ int sum = 0; {} return sum != 8; }}", region.repeat(4));
+    let Some(report) = said("gcc", &source, &["--adapt"]) else { return };
+    let line = "4 regions: kept by guard num-threads in 4 executions: \
+                the program itself says how many threads it gets";
+    assert!(report.lines().any(|is| is == line), "{report}");
+    assert_eq!(report.matches("guard num-threads  ").count(), 4, "{report}");
+    assert_eq!(report.matches("kept by guard").count(), 1, "{report}");
+}

@@ -1,5 +1,6 @@
 //! The report for a terminal: tables of regions, counts, threads and what adaptation did.
 
+mod adaptation;
 mod amount;
 mod busy;
 mod efficiency;
@@ -73,7 +74,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         {
             text.push_str(&format!("\n{}", table));
         }
-        text.push_str(&adaptation(process, shown));
+        text.push_str(&adaptation::table(process, shown));
         text.push_str(&phases::section(process, is_short));
         let of_process = |note: &String| match several {
             true => format!("process {}: {note}", process.process.pid),
@@ -304,62 +305,6 @@ fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Grid
         }
     }
     (rows > 0).then_some(table)
-}
-
-fn adaptation(process: &ProcessReport, shown: usize) -> String {
-    if !process.is_adapted() {
-        return String::new();
-    }
-    let mut table = Grid::new(vec![
-        Column::right("chosen", "threads"),
-        Column::right("placed", ""),
-        Column::left("state"),
-        Column::right("reduced", "executions"),
-        Column::right("gained", ""),
-        Column::left("region"),
-    ]);
-    let mut lines = String::new();
-    for region in &process.regions[..shown] {
-        let Some(adaptation) = &region.adaptation else { continue };
-        let name = clean(&region.name.short());
-        table.row(vec![
-            adaptation.threads.to_string(),
-            clean(&adaptation.configuration),
-            clean(&adaptation.state),
-            grouped(adaptation.reduced),
-            adaptation.gained.map_or_else(absent, difference),
-            name.clone(),
-        ]);
-        // The line of the guard below has the same reason, and the place.
-        if !region.guards.iter().any(|guarded| guarded.why == adaptation.why) {
-            lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
-        }
-        if let Some(chunks) = adaptation.chunks {
-            lines.push_str(&format!(
-                "{name}: threads take {chunks} chunks of its dynamic loops at once\n"
-            ));
-        }
-        for guarded in &region.guards {
-            let place = guarded.short_place().map(|at| format!(" ({})", clean(at)));
-            lines.push_str(&format!(
-                "{name}: kept by guard {} in {}: {}{}\n",
-                clean(&guarded.guard),
-                executions(guarded.executions),
-                clean(&guarded.why),
-                place.unwrap_or_default()
-            ));
-        }
-        for inner in &adaptation.loops {
-            lines.push_str(&format!(
-                "{name}: loop {}: {} of its threads get iterations, {}: {}\n",
-                clean(&inner.source),
-                inner.threads,
-                executions(inner.executions),
-                clean(&inner.why)
-            ));
-        }
-    }
-    format!("\n{table}\n{lines}")
 }
 
 fn executions(count: u64) -> String {
