@@ -110,7 +110,7 @@ fn machines() -> &'static [Machine] {
             machine(TIMED_NEHALEM, vec![smt::timetable()]),
             machine(SANDY_BRIDGE, vec![model()]),
             machine(SKYLAKE, vec![model()]),
-            machine(ICE_LAKE, vec![model(), guest("topdown")]),
+            machine(ICE_LAKE, vec![model(), guest("topdown"), guest("flags")]),
             machine(SAPPHIRE_RAPIDS, vec![guest("topdown")]),
             machine(ZEN_4, Vec::new()),
             machine(NEHALEM, vec![model(), guest(&registers::job(registers::OF_NEHALEM))]),

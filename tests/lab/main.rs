@@ -21,7 +21,7 @@ mod topdown;
 mod turns;
 mod validate;
 
-use boots::{HASWELL, Options, ZEN};
+use boots::{HASWELL, ICE_LAKE, Options, ZEN};
 
 /// What a job of the guest program printed; `None` where there is no lab.
 fn guest(options: Options, job: &str) -> Option<&'static str> {
@@ -110,4 +110,19 @@ fn too_many_events_and_taken_counters_are_told_apart() {
              counters; another profiler holds the counters; end it or count fewer events",
         ]
     );
+}
+
+#[test]
+fn a_compare_and_exchange_changes_one_flag() {
+    const ZERO: u64 = 1 << 6;
+    let Some(text) = guest(ICE_LAKE, "flags") else { return };
+    let number = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).expect("hex");
+    let lines: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("flags ")).collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [compared, succeeded, failed] = [1, 2, 3].map(|at| number(words[at]));
+        assert_eq!(compared & 0x81, 0x81, "0 is below 16: {line}");
+        assert_eq!((succeeded, failed), (compared | ZERO, compared & !ZERO), "{line}");
+    }
 }

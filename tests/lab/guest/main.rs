@@ -5,6 +5,7 @@ mod conflicts;
 mod contention;
 mod doorbell;
 mod eight;
+mod flags;
 mod foreign;
 mod forked;
 mod groups;
@@ -30,6 +31,7 @@ fn main() {
         ["unprivileged"] => by_registers::unprivileged(),
         ["eight"] => eight::run(),
         ["conflicts"] => conflicts::run(),
+        ["flags"] => flags::run(),
         ["foreign", how] => foreign::run(how),
         ["forked"] => forked::run(),
         ["hybrid"] => hybrid::run(),
