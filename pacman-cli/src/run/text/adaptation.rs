@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use pacman_core::export::grid::{Column, Grid};
 
-use super::amount::{absent, difference};
-use super::executions;
+use super::amount::{absent, difference, executions};
 use crate::run::report::{GuardReport, ProcessReport, RegionReport};
 use crate::stat::{clean, grouped};
 

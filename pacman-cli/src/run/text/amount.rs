@@ -103,6 +103,11 @@ pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or_else(absent, |share| format!("{:.1}", 100.0 * share))
 }
 
+/// `3,330 executions`.
+pub(super) fn executions(count: u64) -> String {
+    if count == 1 { "1 execution".to_owned() } else { format!("{} executions", grouped(count)) }
+}
+
 /// The text in place of a value that is not there.
 pub(super) fn absent() -> String {
     "-".into()

@@ -307,10 +307,6 @@ fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Grid
     (rows > 0).then_some(table)
 }
 
-fn executions(count: u64) -> String {
-    if count == 1 { "1 execution".to_owned() } else { format!("{} executions", grouped(count)) }
-}
-
 /// Regions on standard error.
 const REGIONS: usize = 20;
 /// Rows of threads on standard error.
