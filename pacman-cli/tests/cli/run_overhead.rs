@@ -96,9 +96,13 @@ fn the_time_of_a_short_region_has_no_readings_of_the_processor_clock() {
             number(&region(&process, "tiny")["shortest_s"])
         };
         let all = ["--overhead", "100"];
-        let more = shortest(&[&all[..], &["--waits"]].concat()) - shortest(&all);
-        eprintln!("{compiler}: {more} s more in an execution");
-        assert!(more < 0.5e-6, "{compiler}: {more} s more in an execution");
+        // The processor may be slower in one of the two runs.
+        let is_within = (0..4).any(|_| {
+            let more = shortest(&[&all[..], &["--waits"]].concat()) - shortest(&all);
+            eprintln!("{compiler}: {more} s more in an execution");
+            more < 0.5e-6
+        });
+        assert!(is_within, "{compiler}: four executions are longer");
     }
 }
 
