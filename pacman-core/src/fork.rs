@@ -83,8 +83,9 @@ impl Drop for Part {
     }
 }
 
-/// The value in `cell`; `make` fills it at the first use, and does not fork. No other thread forks meanwhile: the
-/// child would wait for the thread that makes the value.
+/// The value in `cell`, which `make` fills at the first use. No other thread forks meanwhile: the child would wait for
+/// the thread that makes the value. `make` does not fork, and takes no lock that a fork handler takes before the fence.
+/// So `pacman-omp`, whose handlers run first, has a lock of its own for this.
 #[inline]
 pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     cell.get().unwrap_or_else(|| {

@@ -1,4 +1,5 @@
-//! What happens when a program with this crate is loaded, in a process of its own.
+//! Loading a program with this crate registers the fork handlers. The test replaces a function of the C library, so it
+//! has a process of its own.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

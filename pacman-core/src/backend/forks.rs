@@ -3,8 +3,8 @@
 use super::{msr, perf};
 use crate::fork;
 
-/// Called when the program, or a library with this crate, is loaded. Later another thread may be forking while
-/// the handlers are registered, and its child waits for ever for the thread that registers them.
+/// The C library calls it while it loads the program, before there are other threads. If the handlers were registered
+/// later, another thread could fork meanwhile. Its child would wait for ever for the thread that registers them.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = at_load;

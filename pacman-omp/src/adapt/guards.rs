@@ -84,8 +84,8 @@ pub(super) fn forbid(
     true
 }
 
-/// The number of threads that the program asks for, `threads`, if that says something: not if a region would get as
-/// many anyway, and nobody can tell whether it does.
+/// The number of threads that the program asks for. It is 0 if the request changes nothing: the region would get as
+/// many anyway, and nobody can count them.
 #[inline(always)]
 pub(super) fn asked_for(region: &Region, worker: &Worker, threads: u32) -> u32 {
     if threads != 0 && is_usual(region, worker, threads) { 0 } else { threads }

@@ -1,5 +1,5 @@
-//! What a compare-and-exchange leaves in the flags. QEMU computes flags late, so it may find those of another
-//! instruction; an interrupt then restores them, and the kernel ends.
+//! The flags after a compare-and-exchange. QEMU computes flags late. Without the lab's patch it takes those of an
+//! earlier instruction. An interrupt saves and restores these wrong flags, and the kernel panics.
 
 use std::arch::asm;
 

@@ -7,7 +7,7 @@ use super::kind::Kind;
 use super::shared;
 use super::title::{self, titled};
 use crate::run::report::{Crowd, ProcessReport, RegionReport, threads_of};
-use crate::run::text::{help, reason_at, share};
+use crate::run::text::{crowd_help, help, reason_at, share};
 
 /// The verdict; both texts are escaped.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ fn without_processors(processes: &[&ProcessReport], several: bool) -> Option<Ver
                 "There were more threads than processors, {} on {}: the threads{ran}",
                 crowd.threads, crowd.contexts
             ),
-            help: format!("Times below are in part waits for a processor. {}.", crowd.help()),
+            help: format!("Times below are in part waits for a processor. {}.", crowd_help(crowd)),
         }
     } else {
         Verdict {

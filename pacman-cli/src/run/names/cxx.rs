@@ -8,7 +8,7 @@ use cpp_demangle::{DemangleOptions, Symbol};
 use super::shortened::{LONG, without_brackets};
 
 /// The instance of a template that a function is: its name with its template arguments. Compilers number
-/// lambdas differently, so that of a lambda begins behind the number. A long one is what [`brief`] says.
+/// lambdas differently, so that of a lambda begins behind the number. A long one becomes [`brief`].
 pub(super) fn instance(function: &str) -> Option<String> {
     let name = without_parameters(function)?;
     let own = match lambda(&name) {
@@ -26,8 +26,8 @@ pub(super) fn instance(function: &str) -> Option<String> {
 /// The marks of lambdas: GCC's, and LLVM's for one that only its file can name.
 const LAMBDAS: [&str; 2] = ["::{lambda", "::$_"];
 
-/// A few words for a long name: the function and its class, and the function whose lambda an argument of the template
-/// is: `common::ParallelFor in Histogram::build`. `None` if it is no name of C++.
+/// The short form of a long name, such as `common::ParallelFor in Histogram::build`: the function with its class. If a
+/// template argument is a lambda, the function that defines the lambda follows. `None` for other languages.
 pub(super) fn brief(function: &str) -> Option<String> {
     let name = without_parameters(function)?;
     let own = lambda(&name).map_or(&*name, |at| function_of(&name[..at]));
@@ -41,7 +41,7 @@ pub(super) fn brief(function: &str) -> Option<String> {
     })
 }
 
-/// Where the type or function begins that is at the end of the text.
+/// The index at which the last type or function of the text begins.
 fn begin_of(text: &str) -> usize {
     let mut depth = 0usize;
     for (at, letter) in text.char_indices().rev() {

@@ -13,8 +13,9 @@ use addr2line::Loader;
 use memmap2::Mmap;
 use object::{Object as _, ObjectSection, SectionKind};
 
+use super::outlined;
 use super::references::References;
-use super::symbols::{self, Object, Symbols};
+use super::symbols::{Object, Symbols};
 use crate::error::{CliError, CliResult};
 
 /// The symbols and lines of a module's files.
@@ -99,7 +100,7 @@ impl Module {
     pub(crate) fn symbol_at(&self, address: u64) -> Option<String> {
         let names = self.files().filter_map(|(file, symbols)| symbols.at(&file, address));
         let names: Vec<&str> = names.collect();
-        let region = names.iter().find(|name| symbols::is_of_region(name));
+        let region = names.iter().find(|name| outlined::is_region(name));
         region.or(names.first()).map(|&name| name.to_owned())
     }
 

@@ -22,7 +22,7 @@ struct Function {
 }
 
 impl Symbols {
-    /// Those of the symbol table, and after them the dynamic ones.
+    /// Reads the functions of the symbol table, and then those of the dynamic one.
     pub(super) fn of(file: &Object<'_>) -> Symbols {
         let tables = [(false, file.symbols()), (true, file.dynamic_symbols())];
         let functions = tables.into_iter().flat_map(|(is_dynamic, table)| {
@@ -47,7 +47,12 @@ impl Symbols {
         let mut names = here.filter_map(|function| function.name(file));
         // Functions that were folded into one have several names there.
         let first = names.next()?;
-        Some(std::iter::once(first).chain(names).find(|name| is_of_region(name)).unwrap_or(first))
+        Some(
+            std::iter::once(first)
+                .chain(names)
+                .find(|name| outlined::is_region(name))
+                .unwrap_or(first),
+        )
     }
 
     /// The function that begins before this address and has it inside.
@@ -64,11 +69,6 @@ impl Symbols {
         let is_region = |function: &&Function| function.name(file).is_some_and(outlined::is_region);
         self.all.iter().filter(is_region).map(|function| function.address).collect()
     }
-}
-
-/// Whether a symbol has a mark of the compilers of regions.
-pub(super) fn is_of_region(name: &str) -> bool {
-    name.contains("omp_")
 }
 
 impl Function {

@@ -14,8 +14,8 @@ pub(in crate::run) struct Crowd {
 }
 
 impl Crowd {
-    /// The threads of `process` and of those `others` that ran on its host at the same time; `None` if there were
-    /// contexts for all. The contexts are those of the first region, so without a region there are none.
+    /// Counts the threads of `process`, and of the `others` that ran on its host at the same time. `None` if there were
+    /// contexts for all, or if `process` ran no region: the first region tells its contexts.
     pub(in crate::run) fn around<'a>(
         process: &ProcessReport,
         others: impl IntoIterator<Item = &'a ProcessReport>,
@@ -33,19 +33,6 @@ impl Crowd {
         let threads = meanwhile.iter().map(|one| threads_of(one)).sum();
         let is_crowd = !process.regions.is_empty() && threads > contexts;
         is_crowd.then_some(Crowd { threads, contexts, processes: meanwhile.len() })
-    }
-
-    /// What would help.
-    pub(in crate::run) fn help(self) -> String {
-        let most = match self.contexts {
-            1 => "1 thread".to_owned(),
-            contexts => format!("{contexts} threads"),
-        };
-        format!(
-            "To help: use at most {most} in all, by OMP_NUM_THREADS={}; or OMP_WAIT_POLICY=passive, with which threads \
-             that wait give their processor up",
-            (self.contexts as usize / self.processes).max(1)
-        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! What adaptation chose for each region, and why.
+//! The table of adaptation: the choice for each region, and the reason for it.
 
 use std::collections::BTreeMap;
 
@@ -74,13 +74,13 @@ pub(super) fn table(process: &ProcessReport, shown: usize) -> String {
     format!("\n{table}\n{lines}")
 }
 
-/// Guards without a place that kept many regions. One line says for all what a line each would.
+/// Guards that kept more than `FEW` regions for the same reason, without a place. They share one line.
 struct Common<'a> {
     /// By guard and reason: the number of regions, and their executions.
     kept: BTreeMap<(&'a str, &'a str), (usize, u64)>,
 }
 
-/// So many regions have a line each.
+/// Up to so many regions have lines of their own.
 const FEW: usize = 3;
 
 impl<'a> Common<'a> {

@@ -1,6 +1,6 @@
 //! Programs whose threads had no processor of their own.
 
-use super::amount::share;
+use super::amount::{number, share};
 use crate::run::report::{Crowd, Report};
 use crate::stat::clean;
 
@@ -21,7 +21,7 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
                  Times and waits are in part those of a busy machine. {}.",
                 crowd.threads,
                 crowd.contexts,
-                crowd.help()
+                crowd_help(crowd)
             ),
             None => format!(
                 "Threads{who} had no processor of their own: {ran}. Times and waits are in part those of a busy \
@@ -30,4 +30,14 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
         }))
     });
     busy.collect()
+}
+
+/// The advice to a user whose processes have more threads than there are contexts.
+pub(in crate::run) fn crowd_help(crowd: Crowd) -> String {
+    format!(
+        "To help: use at most {} in all, by OMP_NUM_THREADS={}; or OMP_WAIT_POLICY=passive, with which threads that \
+         wait give their processor up",
+        number(crowd.contexts as usize, "thread"),
+        (crowd.contexts as usize / crowd.processes).max(1)
+    )
 }

@@ -18,6 +18,7 @@ use crate::stat::{clean, grouped};
 use amount::{absent, percent};
 pub(super) use amount::{difference, joules, metric, number, quantity, rate, watts};
 pub(crate) use amount::{seconds, share};
+pub(super) use busy::crowd_help;
 pub(super) use efficiency::{help, meaning, name, reason_at};
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
