@@ -151,6 +151,28 @@ impl Candidates {
         Candidates::on(self.contexts(), all?, plain(&self.default())?)
     }
 
+    /// Those with as many threads as the default.
+    ///
+    /// Use it if the number of threads must stay, and only their places may differ.
+    ///
+    /// ```
+    /// use pacman_adapt::Candidates;
+    /// use pacman_topology::Topology;
+    /// let machine = Topology::synthetic("4 cores, 2 threads")?;
+    /// let candidates = Candidates::for_team(&machine, 4, None)?.of_default_size();
+    /// let names: Vec<String> = candidates.all().iter().map(ToString::to_string).collect();
+    /// assert_eq!(names, ["4x1", "2x2"]);
+    /// # Ok::<(), pacman_adapt::Error>(())
+    /// ```
+    pub fn of_default_size(self) -> Candidates {
+        let default = self.default();
+        let mut all = self.all().to_vec();
+        all.retain(|on| on.threads() == default.threads());
+        let at = all.iter().position(|&on| on == default).unwrap_or(0);
+        let set = Set { all, default: at, contexts: self.contexts(), table: OnceBox::new() };
+        Candidates { set: Arc::new(set) }
+    }
+
     /// The same cores and contexts without duplicates, and without nodes.
     ///
     /// Use it if the caller has an order of cores, which then says on which nodes they are.

@@ -120,6 +120,12 @@ pub(crate) fn is_adapted() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & ADAPTED != 0
 }
 
+/// Whether adaptation may do what the program can notice: fewer threads in a team, joined chunks, and loops
+/// divided among fewer threads.
+pub(crate) fn narrows() -> bool {
+    options().narrow
+}
+
 /// Whether waits inside regions are timed.
 #[inline]
 pub(crate) fn has_waits() -> bool {

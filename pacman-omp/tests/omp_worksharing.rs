@@ -114,7 +114,12 @@ fn adapted(scratch: &Scratch, program: &Path, threads: usize) -> Vec<Loop> {
     let records = scratch.path().join("records");
     std::fs::create_dir_all(&records).unwrap();
     let mut command = preloaded(program, threads);
-    said(command.env("PACMAN_OMP_DIR", &records).env("PACMAN_OMP_ADAPT", "time"));
+    said(
+        command
+            .env("PACMAN_OMP_DIR", &records)
+            .env("PACMAN_OMP_ADAPT", "time")
+            .env("PACMAN_OMP_NARROW", "1"),
+    );
     let (found, wrong) = Recording::found_in(&records).unwrap();
     assert_eq!((found.len(), wrong), (1, Vec::new()));
     std::fs::remove_dir_all(&records).unwrap();

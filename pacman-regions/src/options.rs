@@ -25,6 +25,9 @@ pub struct Options {
     pub energy: bool,
     /// The objective that adaptation minimises; `None` only observes.
     pub adapt: Option<Objective>,
+    /// Whether adaptation may give a team fewer threads, join chunks of dynamic loops and divide static
+    /// loops among fewer threads. A program can notice each of these, so the user vouches for it.
+    pub narrow: bool,
     /// A model file that chooses samples.
     pub model: Option<PathBuf>,
     /// The most threads of an adapted region.
@@ -173,6 +176,7 @@ const DIRECTORY: &str = "PACMAN_OMP_DIR";
 const EVENTS: &str = "PACMAN_OMP_EVENTS";
 const ENERGY: &str = "PACMAN_OMP_ENERGY";
 const ADAPT: &str = "PACMAN_OMP_ADAPT";
+const NARROW: &str = "PACMAN_OMP_NARROW";
 const MODEL: &str = "PACMAN_OMP_MODEL";
 const MAX_THREADS: &str = "PACMAN_OMP_MAX_THREADS";
 const MAX_LOSS: &str = "PACMAN_OMP_MAX_LOSS";
@@ -195,6 +199,7 @@ impl Options {
         }
         all.extend(self.energy.then(|| (ENERGY, "1".into())));
         all.extend(self.adapt.map(|objective| (ADAPT, objective.to_string().into())));
+        all.extend(self.narrow.then(|| (NARROW, "1".into())));
         all.extend(self.model.as_ref().map(|path| (MODEL, path.into())));
         all.extend(self.max_threads.map(|most| (MAX_THREADS, most.to_string().into())));
         all.extend(self.max_loss.map(|most| (MAX_LOSS, most.to_string().into())));
@@ -256,6 +261,11 @@ impl Options {
                 Ok(objective) => options.adapt = Some(objective),
                 Err(problem) => parsed(ADAPT, problem),
             }
+        }
+        match get(NARROW).as_deref() {
+            None | Some("0") => {}
+            Some("1") => options.narrow = true,
+            Some(word) => parsed(NARROW, format!("must be 0 or 1, got {word:?}")),
         }
         if let Some(word) = get(WAITING) {
             match word.parse() {
@@ -324,6 +334,7 @@ mod tests {
             events: "CYCLES,INSTRUCTIONS".into(),
             energy: true,
             adapt: Some(Objective::Edp),
+            narrow: true,
             model: Some("m.json".into()),
             max_threads: Some(6),
             max_loss: Some("2.5%".parse().expect("a loss")),

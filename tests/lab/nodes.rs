@@ -17,7 +17,7 @@ pub(crate) fn program() -> Option<&'static Path> {
 /// The command on that program, adapted.
 pub(crate) fn line(kind: &str) -> String {
     format!(
-        "export OMP_WAIT_POLICY=passive; /t/pacman-pmu run --adapt --no-memory -o /tmp/nodes.json \
+        "export OMP_WAIT_POLICY=passive; /t/pacman-pmu run --adapt --narrow --no-memory -o /tmp/nodes.json \
          -- /t/lab-nodes {EXECUTIONS} {kind}; cat /tmp/nodes.json"
     )
 }

@@ -131,6 +131,7 @@ impl Built {
                 directory: Some(folder.path().to_path_buf()),
                 events: mode.events().join(","),
                 adapt: mode.adapts().then_some(Objective::Time),
+                narrow: mode.adapts(),
                 max_threads: (mode == RunMode::Reduced).then_some((threads / 2).max(1)),
                 waits: mode.times_waits(),
                 overhead: (mode == RunMode::Sampled).then(|| "0.0001".parse().expect("a budget")),

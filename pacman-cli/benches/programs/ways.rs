@@ -89,8 +89,12 @@ impl Way {
             all.args(["run", "-o"]).arg(scratch.join("report.json"));
             all.args(options.split_whitespace());
             match self {
-                Way::Adapted => drop(all.args(["--adapt", "--no-memory"])),
-                Way::Remembered => drop(all.arg("--adapt").env("PACMAN_OMP_MEMORY", memory)),
+                Way::Adapted => {
+                    all.args(["--adapt", "--narrow", "--no-memory"]);
+                }
+                Way::Remembered => {
+                    all.args(["--adapt", "--narrow"]).env("PACMAN_OMP_MEMORY", memory);
+                }
                 _ => {}
             }
             all.env("PACMAN_OMP_LIBRARY", &library);

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use pacman_regions::{Guard, MaxLoss, Objective, OverheadBudget, Waiting};
 
-/// Run an OpenMP program and report on its parallel regions; with --adapt, choose each region's
-/// number of threads.
+/// Run an OpenMP program and report on its parallel regions; with --adapt, choose where the
+/// threads of each region run, and with --narrow how many.
 ///
 /// COMMAND runs unmodified, with libpacman_omp.so preloaded into it and into every process that it
 /// starts. The library supports GCC's and LLVM's runtimes. COMMAND has the standard input, output
@@ -48,9 +48,15 @@ pub(crate) struct RunArgs {
           conflicts_with_all = ["adapt", "energy", "events", "record"])]
     pub(super) overhead: Option<OverheadBudget>,
 
-    /// Choose the number of threads of each region by trying several
+    /// Choose where the threads of each region run, by trying several places. Teams keep their threads
     #[arg(long)]
     pub(super) adapt: bool,
+
+    /// Give a region fewer threads, join chunks of dynamic loops and divide static loops among fewer
+    /// threads where that is quicker. Only for a program whose results do not depend on how many
+    /// threads its teams have; guards detect some that do
+    #[arg(long, requires = "adapt")]
+    pub(super) narrow: bool,
 
     /// The quantity that adaptation minimises: time, energy, edp (energy x time) or ed2p (energy x
     /// time x time)
@@ -61,13 +67,13 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", requires = "adapt")]
     pub(super) model: Option<PathBuf>,
 
-    /// Give no region more than N threads
+    /// With --narrow: give no region more than N threads
     #[arg(long, value_name = "N", requires = "adapt",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_threads: Option<u32>,
 
-    /// Share the machine with other programs that run with --share: teams have no more threads than the
-    /// program's share of the contexts
+    /// With --narrow: share the machine with other programs that run with --share. Teams have no more
+    /// threads than the program's share of the contexts
     #[arg(long, requires = "adapt")]
     pub(super) share: bool,
 
@@ -104,7 +110,7 @@ pub(crate) struct RunArgs {
 
 fn lift() -> String {
     let words: Vec<_> = Guard::ALL.iter().map(|guard| guard.word()).collect();
-    format!("Switch off these guards, separated by commas: {}", words.join(", "))
+    format!("With --narrow: switch off these guards, separated by commas: {}", words.join(", "))
 }
 
 const EXAMPLES: &str = "\
@@ -119,10 +125,11 @@ Examples:
   pacman-pmu run --waits -o run.trace.json -- ./program
                                                        a trace, to open in Perfetto
   pacman-pmu run -o run.prom -- ./program              metrics, for Prometheus and others
-  pacman-pmu run --adapt -- ./program                  the threads of each region chosen for time
-  pacman-pmu run --adapt --objective edp --waiting block -- ./program
-  pacman-pmu run --adapt --share -- ./program          beside others that run with --share
-  pacman-pmu run --adapt --lift query -o report.json -- ./program
+  pacman-pmu run --adapt -- ./program                  the places of threads chosen for time
+  pacman-pmu run --adapt --narrow -- ./program         the number of threads of each region as well
+  pacman-pmu run --adapt --narrow --objective edp --waiting block -- ./program
+  pacman-pmu run --adapt --narrow --share -- ./program next to others that run with --share
+  pacman-pmu run --adapt --narrow --lift query -o report.json -- ./program
   pacman-pmu run -o ranks.csv -- mpirun -n 4 ./program
   mpirun -n 4 pacman-pmu run -o ranks.html -- ./program
                                                        one report on all ranks, either way

@@ -59,7 +59,20 @@ pub(super) fn impossible(args: &RunArgs) -> Vec<String> {
         false => None,
     };
     let model = args.model.as_deref().and_then(|path| unusable(path, objective));
-    uncountable(args).into_iter().chain(energy).chain(model).collect()
+    uncountable(args).into_iter().chain(energy).chain(model).chain(needs_narrow(args)).collect()
+}
+
+/// The options that say how teams get fewer threads, where teams keep theirs.
+fn needs_narrow(args: &RunArgs) -> Option<String> {
+    let given = [
+        ("--max-threads", args.max_threads.is_some()),
+        ("--share", args.share),
+        ("--lift", !args.lift.is_empty()),
+    ];
+    let idle: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+    (!args.narrow && !idle.is_empty()).then(|| {
+        format!("cannot adapt by {}: teams keep their threads; add --narrow", idle.join(" and "))
+    })
 }
 
 fn uncountable(args: &RunArgs) -> Option<String> {
@@ -136,6 +149,7 @@ pub(super) fn environment(
         energy: args.energy,
         adapt: args.adapt.then(|| args.objective.unwrap_or_default()),
         // The program may change its directory before its first region.
+        narrow: args.narrow,
         model: args.model.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),
         max_threads: args.max_threads,
         max_loss: args.max_loss,

@@ -49,7 +49,7 @@ fn adapted(flags: &[&str]) -> Option<(u64, Vec<String>)> {
     let flags: Vec<&str> = ["-O1", "-fopenmp"].iter().chain(flags).copied().collect();
     let program = scratch.compile("gcc", &flags, SOURCE)?;
     let path = scratch.path("report.json");
-    let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
+    let mut command = pacman_pmu(&["run", "--adapt", "--narrow", "--no-memory", "-o"]);
     command.env("OMP_NUM_THREADS", "2").env("OMP_WAIT_POLICY", "active");
     let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
     assert!(answer.status.success(), "{answer:?}");

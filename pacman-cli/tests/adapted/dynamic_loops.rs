@@ -41,7 +41,7 @@ fn chunks_at_once(compiler: &str) -> Option<(u64, u64)> {
     let scratch = Scratch::new();
     let program = scratch.compile(compiler, &["-O1", "-fopenmp"], SOURCE)?;
     let path = scratch.path("report.json");
-    let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
+    let mut command = pacman_pmu(&["run", "--adapt", "--narrow", "--no-memory", "-o"]);
     command.env("OMP_NUM_THREADS", "2").arg(&path).arg("--").arg(program);
     let answer = command.output().expect("it runs");
     assert!(answer.status.success(), "{answer:?}");

@@ -5,6 +5,7 @@
 
 mod clauses;
 mod dynamic_loops;
+mod kept;
 mod remembered;
 #[path = "../cli/schema.rs"]
 mod schema;

@@ -93,7 +93,7 @@ impl Program {
     /// Runs the program adapted; its only region, and what the command said.
     fn run(&self, options: &[&str]) -> (Value, Output) {
         let report = self.scratch.path("report.json");
-        let mut command = self.command(&["run", "--adapt", "-o"]);
+        let mut command = self.command(&["run", "--adapt", "--narrow", "-o"]);
         command.arg(&report).args(options).arg("--").arg(&self.made);
         let answer = command.output().expect("it runs");
         assert!(answer.status.success() && !answer.stdout.is_empty(), "{answer:?}");
@@ -234,7 +234,7 @@ fn a_damaged_file_is_named_and_replaced() {
     ] {
         fs::write(file, damage).expect("it is written");
         let report = program.scratch.path("report.txt");
-        let mut command = program.command(&["run", "--adapt", "-o"]);
+        let mut command = program.command(&["run", "--adapt", "--narrow", "-o"]);
         command.arg(&report).arg("--").arg(&program.made);
         assert!(command.status().expect("it runs").success());
         let report = fs::read_to_string(report).expect("a report");

@@ -37,7 +37,7 @@ int main(void) {
 "#;
 
 fn started(scratch: &Scratch, program: &Path, report: &str) -> Child {
-    let mut command = pacman_pmu(&["run", "--adapt", "--share", "-o"]);
+    let mut command = pacman_pmu(&["run", "--adapt", "--narrow", "--share", "-o"]);
     command.arg(scratch.path(report)).arg("--").arg(program).env("OMP_NUM_THREADS", "2");
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = pipes.spawn().expect("it runs");

@@ -52,7 +52,7 @@ fn adapted(compiler: &str, rounds: u32) -> Option<Vec<Value>> {
     let program =
         scratch.compile(compiler, &["-O1", "-fopenmp", &format!("-DROUNDS={rounds}")], SOURCE)?;
     let path = scratch.path("report.json");
-    let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
+    let mut command = pacman_pmu(&["run", "--adapt", "--narrow", "--no-memory", "-o"]);
     command.env("OMP_NUM_THREADS", "2").arg(&path).arg("--").arg(program);
     let answer = command.output().expect("it runs");
     assert!(answer.status.success(), "{answer:?}");

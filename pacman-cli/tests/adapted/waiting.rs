@@ -73,7 +73,7 @@ fn adapted(compiler: &str, flags: &[&str], source: &str, threads: &str) -> Optio
     let scratch = Scratch::new();
     let program = scratch.compile(compiler, flags, source)?;
     let path = scratch.path("report.json");
-    let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
+    let mut command = pacman_pmu(&["run", "--adapt", "--narrow", "--no-memory", "-o"]);
     // Threads that spin take processor time as those that work.
     command.env("OMP_NUM_THREADS", threads).env("OMP_WAIT_POLICY", "active");
     let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");

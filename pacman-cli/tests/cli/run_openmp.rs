@@ -261,7 +261,7 @@ fn a_program_that_decides_how_many_threads_there_are_is_adapted_if_it_cannot_tel
         );
         let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], &source) else { return };
         let path = scratch.path("adapted.json");
-        let mut command = pacman_pmu(&["run", "--adapt", "-o"]);
+        let mut command = pacman_pmu(&["run", "--adapt", "--narrow", "-o"]);
         let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
         assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
         let report = fs::read(&path).expect("a report");

@@ -15,7 +15,7 @@ use super::{pacman_pmu, text};
 
 #[test]
 fn the_page_is_whole_in_itself_and_its_text_is_only_text() {
-    let Some((page, _)) = report("html", &["--adapt"]) else { return };
+    let Some((page, _)) = report("html", &["--adapt", "--narrow"]) else { return };
     for foreign in ["http:", "https:", "//cdn", "src=", "@import", "url("] {
         assert!(!page.contains(foreign), "{foreign}");
     }

@@ -48,14 +48,14 @@ fn the_reason_of_a_guard_is_told_once() {
         #pragma omp atomic\n\
         sum++;\n\
         } } return sum != 4; }\n";
-    let Some(report) = said("gcc", source, &["--adapt"]) else { return };
+    let Some(report) = said("gcc", source, &["--adapt", "--narrow"]) else { return };
     let reason = "the program itself says how many threads it gets";
     assert_eq!(report.matches(reason).count(), 1, "{report}");
     let line = format!("main, line 2: kept by guard num-threads in 2 executions: {reason}");
     assert!(report.lines().any(|is| is == line), "{report}");
     // With one execution in the plural's place.
     let once = source.replace("i < 2", "i < 1").replace("sum != 4", "sum != 2");
-    let report = said("gcc", &once, &["--adapt"]).expect("it is compiled");
+    let report = said("gcc", &once, &["--adapt", "--narrow"]).expect("it is compiled");
     assert!(report.contains("kept by guard num-threads in 1 execution: "), "{report}");
 }
 
@@ -63,7 +63,7 @@ fn the_reason_of_a_guard_is_told_once() {
 fn a_guard_that_keeps_many_regions_is_told_once() {
     let region = "\n#pragma omp parallel num_threads(2)\n{\n#pragma omp atomic\nsum++;\n}\n";
     let source = format!("int main(void) {{ int sum = 0; {} return sum != 8; }}", region.repeat(4));
-    let Some(report) = said("gcc", &source, &["--adapt"]) else { return };
+    let Some(report) = said("gcc", &source, &["--adapt", "--narrow"]) else { return };
     let line = "4 regions: kept by guard num-threads in 4 executions: \
                 the program itself says how many threads it gets";
     assert!(report.lines().any(|is| is == line), "{report}");

@@ -151,7 +151,7 @@ fn csv_has_a_row_for_each_thread() {
 
 #[test]
 fn text_has_what_a_person_asks_first() {
-    let Some((report, _)) = report("txt", &["--adapt"]) else { return };
+    let Some((report, _)) = report("txt", &["--adapt", "--narrow"]) else { return };
     for part in [
         "sh -c 'exit 3': ",
         "; pacman-pmu ",

@@ -128,7 +128,7 @@ fn executions_that_are_timed_stand_for_the_others() {
 
 #[test]
 fn an_adapted_run_has_no_single_executions() {
-    let Some(trace) = trace(&["--adapt", "--no-memory"], "20", "gcc") else { return };
+    let Some(trace) = trace(&["--adapt", "--narrow", "--no-memory"], "20", "gcc") else { return };
     let (tracks, names) = (tracks(&trace), names(&trace));
     assert!(slices(&tracks, &names, ("T0", "execution")).is_empty());
     assert!(!slices(&tracks, &names, ("T0", "total")).is_empty());

@@ -107,7 +107,7 @@ fn a_loop_over_thread_counts_gives_what_train_and_evaluate_take() {
         ("3", Some("it has no configuration of 3 threads, wherever they run")),
         ("2", Some("it predicts from 4")),
     ] {
-        let mut command = pacman_pmu(&["run", "--adapt", "--model", &model, "--"]);
+        let mut command = pacman_pmu(&["run", "--adapt", "--narrow", "--model", &model, "--"]);
         let answer = command.arg(&program).env("OMP_NUM_THREADS", threads).output();
         let answer = answer.expect("it runs");
         let said = text(&answer.stderr);

@@ -195,7 +195,7 @@ fn reports_of_programs() {
     let schema = Schema::of("run");
     for options in [
         &["-e", "task-clock,page-faults"][..],
-        &["--adapt"],
+        &["--adapt", "--narrow"],
         &["--waits"],
         &["--machine", "haswell", "-e", "CYCLES"],
         &["--machine", "icelake", "-e", "TOPDOWN"],

@@ -273,7 +273,7 @@ fn off_fault(seen: &Seen) -> Option<String> {
 
 #[test]
 fn run_that_adapts() {
-    beside_program(&["run", "--adapt", "-o", OUTPUT], run_fault);
+    beside_program(&["run", "--adapt", "--narrow", "-o", OUTPUT], run_fault);
 }
 
 #[test]

@@ -38,7 +38,7 @@ const PRINTED: &[(&str, &[&str])] = &[
 
 /// Files that commands write while they run the program; `--` and the program are appended.
 const WRITTEN: &[(&str, &[&str])] = &[
-    ("adapt.json", &["run", "--adapt"]),
+    ("adapt.json", &["run", "--adapt", "--narrow"]),
     ("slots.json", &["--machine", "icelake", "run", "-e", "TOPDOWN"]),
     ("stat.json", &["stat", "--json", "-e", "task-clock,page-faults"]),
     ("cores.json", &["--machine", "haswell", "stat", "--json", "--per-core", "-e", "CYCLES"]),

@@ -154,7 +154,8 @@ fn seconds(
     threads: u32,
     adapted: Option<Option<&PathBuf>>,
 ) -> io::Result<f64> {
-    let options: Option<&[_]> = adapted.map(|_| &[("PACMAN_OMP_ADAPT", "time")][..]);
+    let options: Option<&[_]> =
+        adapted.map(|_| &[("PACMAN_OMP_ADAPT", "time"), ("PACMAN_OMP_NARROW", "1")][..]);
     let mut command = scratch.run(cell.program, options);
     if let Some(library) = adapted.flatten() {
         command.env("LD_PRELOAD", library);

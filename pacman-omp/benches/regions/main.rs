@@ -30,6 +30,7 @@ const ADAPTED: f64 = 100.0;
 const EVENTS: (&str, &str) =
     ("PACMAN_OMP_EVENTS", "task-clock,page-faults,context-switches,cpu-migrations");
 const ADAPT: (&str, &str) = ("PACMAN_OMP_ADAPT", "time");
+const NARROW: (&str, &str) = ("PACMAN_OMP_NARROW", "1");
 const WAITS: (&str, &str) = ("PACMAN_OMP_WAITS", "1");
 
 /// Nanoseconds: the shortest round of all turns, and the median turn's median round.
@@ -174,7 +175,7 @@ fn print_pairs(
 ) -> io::Result<()> {
     for (region, rounds) in [("loop", ["1000", "50"]), ("long", ["100", "50"])] {
         let way = |options| Way { job: region, threads, options, rounds };
-        let ways = [way(None), way(Some(&[])), way(Some(&[ADAPT]))];
+        let ways = [way(None), way(Some(&[])), way(Some(&[ADAPT, NARROW]))];
         let [bare, observed, adapted] = by_turns(scratch, program, ways)?.map(Added::of);
         let mark = |ns: f64, bound: f64| if ns > bound { "  OVER" } else { "" };
         let each = observed.median / threads as f64;

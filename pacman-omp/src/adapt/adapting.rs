@@ -28,6 +28,8 @@ pub(super) struct Adapting {
     pub(super) topology: Topology,
     /// Hardware contexts that the process may use.
     pub(super) contexts: u32,
+    /// Whether teams may get fewer threads than the program's.
+    pub(super) narrows: bool,
     /// The most threads that the user lets a team have.
     pub(super) most: u32,
     /// This process among others that share the machine, if the user wants that.
@@ -89,6 +91,14 @@ impl Adapting {
         self.sharing.as_ref().map_or(u32::MAX, Sharing::share)
     }
 
+    /// Whether a team of `default` threads runs as the program has it, because there is no other
+    /// configuration.
+    pub(super) fn has_no_choice(&self, default: u32) -> bool {
+        let limited = self.limited(default);
+        limited == default
+            && self.candidates(limited, self.places).is_none_or(|all| all.all().len() < 2)
+    }
+
     /// The configurations of teams with `default` threads, placed or not. All regions share them, with what
     /// decisions need to know of each.
     pub(super) fn candidates(&self, default: u32, places: bool) -> Option<Candidates> {
@@ -101,6 +111,7 @@ impl Adapting {
         }
         let all = Candidates::for_team(&self.topology, default as usize, None).ok()?;
         let all = if places { all } else { all.by_threads().ok()? };
+        let all = if self.narrows { all } else { all.of_default_size() };
         if let Some(known) = &mut known {
             known.push((default, places, all.clone()));
         }
@@ -197,13 +208,18 @@ fn prepare() -> Option<Adapting> {
     let lifted = Lifted::of(&process::options().lifted);
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
     let long = (BREAK_EVEN / seconds_per_tick) as u64;
+    let narrows = process::narrows();
+    if !narrows {
+        notes::note(
+            "teams and loops stay as the program has them: fewer threads need --narrow".to_owned(),
+        );
+    }
+    let sharing = process::options().share.as_deref().filter(|_| narrows);
     Some(Adapting {
         contexts: topology.allowed().len() as u32,
-        most: process::options().max_threads.unwrap_or(u32::MAX),
-        sharing: process::options()
-            .share
-            .as_deref()
-            .and_then(|path| Sharing::join(path, &topology, seconds_per_tick)),
+        narrows,
+        most: process::options().max_threads.filter(|_| narrows).unwrap_or(u32::MAX),
+        sharing: sharing.and_then(|path| Sharing::join(path, &topology, seconds_per_tick)),
         topology,
         lifted,
         seconds_per_tick,

@@ -100,7 +100,7 @@ fn decide_in<'w>(
     }
     let alone = known.filter(|cached| cached.is_left_alone());
     let plain = threads == 0 && worker.is_plain();
-    let by_itself = || plain && alone.is_some() && gets_one_thread(worker, region);
+    let by_itself = || plain && alone.is_some() && has_no_choice(worker, region);
     // Beside other programs a short region runs with the share, and without a decision.
     let is_squeezed = plain && is_squeezed(worker, region);
     if !is_squeezed && (adapted.is_short() || by_itself()) {
@@ -158,7 +158,8 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     } else {
         choose_team(region, worker, entry, threads)
     };
-    Choice { multiple: chunks.multiple(), counts_chunks: chunks.wants_count(), ..choice }
+    let counts_chunks = process::narrows() && chunks.wants_count();
+    Choice { multiple: chunks.multiple(), counts_chunks, ..choice }
 }
 
 /// The team of that execution.
@@ -191,7 +192,7 @@ fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) 
     };
     let Some(default) = default else { return as_it_is() };
     let limited = adapting.limited(default);
-    if limited < 2 || adapted.is_short() || worksharing::adapts(region) {
+    if adapting.has_no_choice(default) || adapted.is_short() || worksharing::adapts(region) {
         return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
     }
     // Another thread starts the same region: this execution is left out.
@@ -233,7 +234,9 @@ fn is_squeezed(worker: &Worker, region: &Region) -> bool {
     share < u32::MAX && worker.pool.usual(region.runtime).is_some_and(|usual| share < usual)
 }
 
-/// Whether teams that `worker` starts outside of regions have one thread, so that there is no choice.
-pub(super) fn gets_one_thread(worker: &Worker, region: &Region) -> bool {
-    worker.pool.usual(region.runtime) == Some(1)
+/// Whether teams that `worker` starts outside of regions have one configuration only.
+pub(super) fn has_no_choice(worker: &Worker, region: &Region) -> bool {
+    let usual = worker.pool.usual(region.runtime);
+    let adapting = adapting::prepared();
+    usual.is_some_and(|usual| adapting.is_some_and(|adapting| adapting.has_no_choice(usual)))
 }

@@ -96,7 +96,8 @@ pub(super) fn decide(
     worker: &Worker,
 ) -> Option<GroupDecision> {
     // Loops inside of a short region are shorter still, so they need no team of a fixed size.
-    let may_be_grouped = adapting.objective.is_time()
+    let may_be_grouped = adapting.narrows
+        && adapting.objective.is_time()
         && adapting.most == u32::MAX
         && !has_bound()
         && worker.depth() == 0;

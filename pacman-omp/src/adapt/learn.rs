@@ -8,7 +8,7 @@ use pacman_regions::RuntimeFamily;
 use super::adapting::{self, Adapting};
 use super::cached_decision::{CachedDecision, DecidedBy, DecisionKind};
 use super::choice::Choice;
-use super::decide::gets_one_thread;
+use super::decide::has_no_choice;
 use super::group;
 use super::hold::break_even;
 use super::outcome::{record_group, record_if_due};
@@ -44,7 +44,7 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
         region.adapted.set_short_below(0);
         return process::advance_config_epoch();
     }
-    let stays = short || (size == 1 && gets_one_thread(worker, region));
+    let stays = short || has_no_choice(worker, region);
     if stays && worker.depth() == 0 {
         let pooled = region.runtime.family == RuntimeFamily::Libgomp;
         let oversubscribes = size > adapting.contexts;

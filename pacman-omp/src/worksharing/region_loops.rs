@@ -70,7 +70,7 @@ fn prepare() -> Option<Setup> {
     let forced: Vec<u16> = std::env::var(FORCED)
         .map(|list| list.split(',').filter_map(|one| one.parse().ok()).collect())
         .unwrap_or_default();
-    if process::options().adapt.is_none() && forced.is_empty() {
+    if !process::narrows() && forced.is_empty() {
         return None;
     }
     let topology = machine::topology().ok()?;
