@@ -10,6 +10,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::defect::Unknown;
 use crate::floating;
 
 // rdi: the stack's end, rsi: the argument, rdx: the function. Keeps the frame pointer, so that debuggers
@@ -58,12 +59,21 @@ static SPARE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 /// Runs `act` on a stack of the library, in the default floating-point state, with cancellation
 /// disabled. Restores `errno`.
 ///
-/// `act` must not unwind.
+/// A panic in `act` ends observing, and gives an unknown result.
 #[cold]
 #[inline(never)]
-pub(crate) fn isolated<R>(act: impl FnOnce() -> R) -> R {
+pub(crate) fn isolated<R: Unknown>(act: impl FnOnce() -> R) -> R {
     let (mut act, mut result) = (Some(act), None);
     isolate(&mut || result = act.take().map(|act| floating::isolated(act)));
+    result.unwrap_or_else(R::unknown)
+}
+
+/// As [`isolated`], for work that only takes memory and so cannot panic.
+#[cold]
+#[inline(never)]
+pub(crate) fn isolated_memory<R>(act: impl FnOnce() -> R) -> R {
+    let (mut act, mut result) = (Some(act), None);
+    isolate(&mut || result = act.take().map(|act| act()));
     result.expect("the work has run")
 }
 

@@ -39,10 +39,12 @@ mod adapt;
 mod arena;
 mod code;
 mod counting;
+mod defect;
 mod energy;
 mod entry;
 mod execution_log;
 mod first_region;
+mod floating;
 mod fork;
 mod function;
 mod heap;
@@ -71,5 +73,3 @@ mod tls;
 mod waits;
 mod worker;
 mod worksharing;
-
-use pacman_core::floating;

@@ -8,6 +8,7 @@ use pacman_regions::{Options, Rank};
 
 use crate::adapt;
 use crate::arena;
+use crate::defect;
 use crate::energy;
 use crate::entry;
 use crate::fork;
@@ -58,6 +59,7 @@ unsafe extern "C" fn loaded(
     notes::NOTES.lock().extend(wrong);
     let forced = get(worksharing::FORCED).is_some();
     let adapted = options.adapt.is_some() || forced;
+    defect::install_hook();
     if process::set_up(options, Clock::detect(), adapted) {
         if process::is_sampled() {
             region::hide_bodies();
@@ -86,6 +88,7 @@ unsafe extern "C" fn loaded(
 
 extern "C" fn at_exit() {
     if process::is_own() {
+        isolated(|| defect::line().into_iter().for_each(notes::note));
         isolated(runtime::note_unreached_runtime);
         if process::has_waits() {
             isolated(scheduling::record);

@@ -101,6 +101,15 @@ pub(crate) fn observe() {
     SHARED.observed.store(true, Ordering::Release);
 }
 
+/// Observes no region any more, after an error of this library. What is recorded stays.
+#[cold]
+pub(crate) fn end_observing() {
+    SHARED.observed.store(false, Ordering::Relaxed);
+    SHARED.timed.store(0, Ordering::Relaxed);
+    HAS_FAILED.store(true, Ordering::Release);
+    advance_config_epoch();
+}
+
 /// Whether regions are observed at all.
 #[inline]
 pub(crate) fn is_observed() -> bool {
@@ -210,6 +219,9 @@ pub(crate) fn has_kernels() {
     }
 }
 
+/// See [`end_observing`].
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
 /// Whether the program has marked a phase.
 static MARKS_PHASES: AtomicBool = AtomicBool::new(false);
 
@@ -232,7 +244,8 @@ pub(crate) fn is_metered() -> bool {
 
 /// Whether memory is this process's own: the child of a `vfork` has its parent's.
 pub(crate) fn is_own() -> bool {
-    is_observed() && std::process::id() == PID.load(Ordering::Relaxed)
+    (is_observed() || HAS_FAILED.load(Ordering::Acquire))
+        && std::process::id() == PID.load(Ordering::Relaxed)
 }
 
 pub(crate) fn options() -> &'static Options {

@@ -93,17 +93,20 @@ pub(crate) fn row(region: u32, thread: u32) -> &'static Row {
 pub(crate) fn primary_stats(region: u32) -> &'static PrimaryStats {
     let spare = SPARE.lock().primary_stats.get_mut(&region).and_then(Vec::pop);
     let new = || arena::with(|writer| writer.primary_stats(region)).flatten();
-    spare.or_else(new).unwrap_or_else(|| {
-        // Not on the stack, whose size the program chooses.
-        let mut place = Box::<PrimaryStats>::new_uninit();
-        // SAFETY: all fields are integers, for which zeros are valid.
-        let primary_stats: &'static PrimaryStats = unsafe {
-            place.as_mut_ptr().write_bytes(0, 1);
-            Box::leak(place.assume_init())
-        };
-        primary_stats.set_key(region);
-        primary_stats
-    })
+    spare.or_else(new).unwrap_or_else(|| unrecorded_primary_stats(region))
+}
+
+/// Statistics outside of the recording, which nobody reads.
+pub(crate) fn unrecorded_primary_stats(region: u32) -> &'static PrimaryStats {
+    // Not on the stack, whose size the program chooses.
+    let mut place = Box::<PrimaryStats>::new_uninit();
+    // SAFETY: all fields are integers, for which zeros are valid.
+    let primary_stats: &'static PrimaryStats = unsafe {
+        place.as_mut_ptr().write_bytes(0, 1);
+        Box::leak(place.assume_init())
+    };
+    primary_stats.set_key(region);
+    primary_stats
 }
 
 /// The record of the calling thread's open regions.

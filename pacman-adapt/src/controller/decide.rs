@@ -154,8 +154,10 @@ impl Controller {
         let after = if is_verified && !self.in_burst { (now / 8).clamp(1, LONGEST) } else { 1 };
         // Or when a look at the default is worth its cost.
         let loss = self.posterior(default).mean() - least + self.returns();
-        let look = (loss / least / LOOKS).max(LEAST_LOOK as f64) as u64 + 1;
-        self.due = (now + after).min((self.records[default].seen() + look).max(now + 1));
+        // Measured costs may be zero or differ without limit: then no look is worth its cost.
+        let look = ((loss / least / LOOKS).max(LEAST_LOOK as f64) as u64).saturating_add(1);
+        let next_look = self.records[default].seen().saturating_add(look);
+        self.due = now.saturating_add(after).min(next_look.max(now.saturating_add(1)));
         if (self.state, self.next) == (state, best) && before == best {
             return;
         }

@@ -1,6 +1,6 @@
 //! Evidence from elsewhere: earlier runs, predictors, and changes of the machine.
 
-use super::limits::DISPROVES;
+use super::limits::{DISPROVES, is_measurable};
 use super::rules::State;
 use super::state::Controller;
 use crate::candidates::Candidates;
@@ -77,7 +77,7 @@ impl Controller {
         self.recalled = vec![None; self.records.len()];
         for &(on, ratio) in &found.ratios {
             let Some(at) = self.candidates.index(on) else { continue };
-            if ratio.is_finite() && ratio > 0.0 {
+            if is_measurable(ratio) {
                 self.recalled[at] = Some(ratio);
             }
         }

@@ -53,3 +53,9 @@ pub(super) const SHARED: f64 = 0.7;
 pub(super) const FREE: f64 = 16.0;
 /// The executions that show a change.
 pub(super) const SHOWN: u32 = 4;
+
+/// Whether `value` can be a cost, a time in seconds or a ratio of two. No clock or meter gives anything beyond
+/// 1e-30 and 1e30, and squares and sums of values within stay finite.
+pub(super) fn is_measurable(value: f64) -> bool {
+    (1e-30..=1e30).contains(&value)
+}

@@ -6,7 +6,7 @@ use crate::objective::Execution;
 use crate::predict::Configuration;
 use crate::reason::Reason;
 
-use super::limits::{DISPROVES, LEAST_GAIN, LONG, NONSENSE, REST, SHOWN, VERIFIED};
+use super::limits::{DISPROVES, LEAST_GAIN, LONG, NONSENSE, REST, SHOWN, VERIFIED, is_measurable};
 use super::rules::State;
 use super::state::Controller;
 
@@ -14,8 +14,8 @@ impl Controller {
     /// Reports an execution at `on` with its cost and its time in seconds.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] unless both are finite and above 0: the execution is left out,
-    /// and after three in a row the phase runs at the default for good;
+    /// [`ErrorKind::InvalidInput`] unless both are from 1e-30 to 1e30: the execution is left out, and
+    /// after three in a row the phase runs at the default for good;
     /// [`ErrorKind::NoSuchPlace`] if `on` is not, or no longer, a candidate.
     #[inline]
     pub fn finished(&mut self, on: Configuration, cost: f64, seconds: f64) -> Result<()> {
@@ -35,7 +35,7 @@ impl Controller {
     ) -> Result<()> {
         let seconds = execution.seconds;
         let Some(at) = self.index(on) else { return Err(no_such(on)) };
-        if !(cost.is_finite() && cost > 0.0 && seconds.is_finite() && seconds > 0.0) {
+        if !(is_measurable(cost) && is_measurable(seconds)) {
             return Err(self.refuse(cost, seconds));
         }
         self.nonsense = 0;
@@ -72,9 +72,8 @@ impl Controller {
     /// # Ok::<(), pacman_adapt::Error>(())
     /// ```
     pub fn finished_together(&mut self, on: Configuration, seconds: &[f64]) -> Result<()> {
-        let valid = |seconds: &f64| seconds.is_finite() && *seconds > 0.0;
         let holds = self.state == State::Holding && on == self.next();
-        if !(holds && seconds.iter().all(valid)) {
+        if !(holds && seconds.iter().all(|&seconds| is_measurable(seconds))) {
             let mut first = Ok(());
             for &seconds in seconds {
                 let told = self.finished(on, seconds, seconds);
@@ -95,11 +94,11 @@ impl Controller {
     /// Reports an execution at `on` that is not typical, such as the first on newly started
     /// threads. Its cost is in the account, but does not affect decisions.
     ///
-    /// It ignores a cost that is not finite and above 0, and a cost at a configuration that the
+    /// It ignores a cost that is not from 1e-30 to 1e30, and a cost at a configuration that the
     /// phase does not have.
     pub fn outlier(&mut self, on: Configuration, cost: f64) {
         let Some(at) = self.index(on) else { return };
-        if cost.is_finite() && cost > 0.0 {
+        if is_measurable(cost) {
             self.book(at, cost, 1.0);
         }
     }
@@ -111,11 +110,11 @@ impl Controller {
     /// execution. The cost does not recur if only the phase itself went elsewhere and back, or if the other
     /// phase is new. Then it is the cost of a return to the default.
     ///
-    /// It ignores a cost that is not finite and above 0, and a cost at the default. It also ignores
+    /// It ignores a cost that is not from 1e-30 to 1e30, and a cost at the default. It also ignores
     /// a configuration that the phase does not have.
     pub fn defer_cost(&mut self, on: Configuration, cost: f64, recurring: bool) {
         let Some(at) = self.index(on) else { return };
-        if !(cost.is_finite() && cost > 0.0) || at == self.candidates.default_index() {
+        if !is_measurable(cost) || at == self.candidates.default_index() {
             return;
         }
         self.account.reserve(cost);

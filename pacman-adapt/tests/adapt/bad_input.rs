@@ -6,6 +6,7 @@ use std::time::Duration;
 use pacman_adapt::ErrorKind;
 use pacman_adapt::predict::{Configuration, Forecast, HillClimb, Predictor, Sample, Step};
 use pacman_adapt::{Adapter, Candidates, Objective, Rules, State};
+use proptest::prelude::*;
 
 use super::{controller, machine, on, run};
 
@@ -183,4 +184,26 @@ fn configurations_that_lose_their_places_go_too() {
     let error = two.machine_changed(machine("2 cores")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NothingToChoose, "{error}");
     assert_eq!(phase.begin().configuration(), on("1x1"), "as it was");
+}
+
+/// Costs at and near the limits of what a clock or a meter may give.
+const EXTREMES: [f64; 10] =
+    [0.0, -1.0, 5e-324, 1e-300, 1e-9, 1.0, 1e12, 1e300, f64::INFINITY, f64::NAN];
+
+proptest! {
+    #[test]
+    fn extreme_costs_never_panic(draws in prop::collection::vec((0..10usize, 0..10usize, 0..5u8), 1..400)) {
+        let mut controller = controller("4 cores, 2 threads", Rules::default());
+        for (cost, other, what) in draws {
+            let (on, cost, other) = (controller.next(), EXTREMES[cost], EXTREMES[other]);
+            match what {
+                0 => drop(controller.finished(on, cost, other)),
+                1 => drop(controller.finished_together(on, &[cost, other, cost])),
+                2 => controller.outlier(on, cost),
+                3 => controller.defer_cost(on, cost, other > 1.0),
+                _ => drop(controller.finished(on, cost, cost)),
+            }
+            prop_assert!(!controller.why().is_empty());
+        }
+    }
 }

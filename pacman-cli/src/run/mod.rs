@@ -291,15 +291,22 @@ fn has_parallel_work(recording: &Recording) -> bool {
     !recording.regions.is_empty() || waits.is_some_and(|waits| !waits.sites.is_empty())
 }
 
+/// The library's words about an error of its own.
+const OBSERVING_ENDS: &str = "observing ends, and the program goes on";
+
 /// The reason why there is nothing to report, if it is known.
 fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
     let program = report.command.first().map_or("?", String::as_str);
-    let passed_by = || {
-        let notes = report.processes.iter().flat_map(|process| &process.notes);
-        notes.into_iter().find(|note| note.contains("were bound past the library"))
+    let note_of = |words: &str| {
+        let mut notes = report.processes.iter().flat_map(|process| &process.notes);
+        notes.find(|note| note.contains(words))
     };
+    let passed_by = || note_of("were bound past the library");
     let why = match (report.processes.as_slice(), blind, report.ended.exit.signal()) {
         (_, Some(_), _) => "why is said above, before it ran".to_owned(),
+        _ if note_of(OBSERVING_ENDS).is_some() => {
+            "observing ended before, as said above".to_owned()
+        }
         ([], _, Some(signal)) => format!(
             "the library was loaded into no process, and it was ended by {}",
             exit::named(signal)

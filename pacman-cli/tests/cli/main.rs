@@ -14,6 +14,7 @@ mod pairs;
 mod record;
 mod run;
 mod run_busy;
+mod run_defect;
 mod run_ends;
 mod run_energy;
 mod run_exports;

@@ -14,7 +14,7 @@ use super::caller::StackOf;
 use super::watched;
 use crate::function::{CallKind, Function};
 use crate::interpose::real_for;
-use crate::isolation::isolated;
+use crate::isolation::isolated_memory;
 use crate::process;
 use crate::waits::{self, PartKey};
 use crate::worker::Worker;
@@ -75,7 +75,7 @@ impl Task {
         let words = bytes.div_ceil(size_of::<u64>());
         let mut few = [MaybeUninit::<u64>::uninit(); FEW];
         let mut many: Vec<MaybeUninit<u64>> = match words > FEW {
-            true => isolated(|| vec![MaybeUninit::uninit(); words]),
+            true => isolated_memory(|| vec![MaybeUninit::uninit(); words]),
             false => Vec::new(),
         };
         let block = if words > FEW { many.as_mut_ptr() } else { few.as_mut_ptr() };
@@ -108,7 +108,7 @@ impl Task {
         let copy: Option<Copy> = self.copy.map(|_| copied as Copy);
         create(header.cast(), copy, bytes as c_long, align as c_long);
         if !many.is_empty() {
-            isolated(|| drop(many));
+            isolated_memory(|| drop(many));
         }
     }
 }

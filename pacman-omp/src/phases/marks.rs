@@ -72,6 +72,7 @@ pub(super) fn begin_on(
         let at = known.or_else(|| isolated(|| enter(phases)))?;
         if !phases.is_prepared(at) {
             isolated(|| phases.prepare(at));
+            phases.is_prepared(at).then_some(())?;
         }
         let number = phases.number(at);
         if kind.is_kernel() {

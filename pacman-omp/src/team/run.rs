@@ -389,7 +389,9 @@ impl CallTarget {
                 .map(|runtime| CallTarget { runtime, region: None });
         }
         interpose::note_interposed();
-        let runtime = isolated(|| interpose::runtime_for(body, entry))?;
+        let found = isolated(|| interpose::runtime_for(body, entry));
+        // After an error of this library the region still runs with the program's team.
+        let runtime = found.or_else(|| interpose::known_runtime_for(body, entry))?;
         // SAFETY: LLVM's descriptions are constant C strings of the program.
         let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
         let source = source.map(|text| text.to_string_lossy().into_owned());

@@ -135,7 +135,7 @@ impl WaitState {
 
     #[cold]
     fn take_number(&self, wished: Option<u32>) -> u32 {
-        let number = isolated(|| numbers::take(wished));
+        let number = isolated(|| Some(numbers::take(wished))).unwrap_or(UNNUMBERED);
         self.number.set(number);
         number
     }

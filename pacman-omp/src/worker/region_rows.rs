@@ -6,7 +6,7 @@ use std::ptr;
 use pacman_regions::arena::{CurrentBin, PrimaryStats, Row, Thread, Widths};
 
 use crate::adapt::CachedDecision;
-use crate::isolation::isolated;
+use crate::isolation::{isolated, isolated_memory};
 use crate::rows;
 use crate::sampling::Sampler;
 
@@ -132,8 +132,9 @@ impl RegionRows {
 
     #[cold]
     fn with_primary_stats(&self, region: u32) -> &OwnRows {
-        isolated(|| {
-            let primary_stats = rows::primary_stats(region);
+        let found = isolated(|| Some(rows::primary_stats(region)));
+        isolated_memory(|| {
+            let primary_stats = found.unwrap_or_else(|| rows::unrecorded_primary_stats(region));
             self.keep(region, |own| {
                 (own.primary_stats, own.latest) = (primary_stats, CurrentBin::none())
             });
@@ -197,7 +198,7 @@ impl RegionRows {
     /// region's rows only, because a program may have thousands of regions.
     #[cold]
     fn other_row(&self, region: u32, thread: u32) -> &Row {
-        isolated(|| {
+        let found = isolated(|| {
             let known = self.taken_out(region, thread);
             let row = known.unwrap_or_else(|| rows::row(region, thread));
             self.keep(region, |own| {
@@ -207,8 +208,9 @@ impl RegionRows {
                     own.others.get_or_insert_with(|| Box::new(Others(Vec::new()))).0.push(latest);
                 }
             });
-            row
-        })
+            Some(row)
+        });
+        found.unwrap_or_else(|| isolated_memory(|| Box::leak(Box::new(Row::unrecorded()))))
     }
 
     /// Takes the row of that number out of the others.

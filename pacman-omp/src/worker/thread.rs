@@ -16,7 +16,7 @@ use crate::counting::{Counters, Counting, Plan};
 use crate::energy;
 use crate::entry::OmptState;
 use crate::execution_log::ExecutionLog;
-use crate::isolation::isolated;
+use crate::isolation::{isolated, isolated_memory};
 use crate::nesting::NestingState;
 use crate::notes;
 use crate::phases::PhaseState;
@@ -106,7 +106,7 @@ impl Worker {
 
     #[cold]
     fn make() -> &'static Worker {
-        let worker: &'static Worker = isolated(|| {
+        let worker: &'static Worker = isolated_memory(|| {
             Box::leak(Box::new(Worker {
                 nesting: Cell::default(),
                 counters: Cell::new(ptr::null()),

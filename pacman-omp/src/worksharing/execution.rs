@@ -180,7 +180,7 @@ impl<S: TeamQueries> Member<S> {
         let asks = execution.around.asks_for_number();
         // SAFETY: this is thread 0. The reference ends before the wait, which may run tasks.
         let run = unsafe { &mut *execution.run.get() };
-        let width = floating::isolated(|| run.decide(asks));
+        let width = floating::isolated(|| Some(run.decide(asks))).unwrap_or(self.threads.get());
         execution.ring.publish(next, width);
         wait();
         self.epoch.set(next);
