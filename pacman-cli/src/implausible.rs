@@ -115,7 +115,7 @@ mod tests {
             states: None,
         };
         let region = Region {
-            site: Site { module: "/bin/x".into(), address: 1, source: None },
+            site: Site { module: "/bin/x".into(), identity: None, address: 1, source: None },
             entry: "GOMP_parallel".into(),
             runtime: 0,
             executions: 10,

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::path::Path;
-use std::time::SystemTime;
 
 use pacman_adapt::predict::training::Row;
 use pacman_metrics::budget::CostTable;
@@ -53,13 +52,9 @@ pub fn has_elf_header(path: &Path) -> bool {
 /// Names and places of code that the file has at `addresses`, each with its line if known.
 ///
 /// # Errors
-/// A file that is gone, newer than `began` or not valid.
-pub fn names_in(
-    path: &Path,
-    began: SystemTime,
-    addresses: &[u64],
-) -> Result<Vec<String>, Box<dyn Error>> {
-    let module = Module::open(path, began)?;
+/// A file that is gone or not valid.
+pub fn names_in(path: &Path, addresses: &[u64]) -> Result<Vec<String>, Box<dyn Error>> {
+    let module = Module::read(path, |_, _| Ok(()))?;
     let at = |&address: &u64| {
         let place = module.place_of(address).map(|(file, _)| file);
         [module.symbol_at(address), module.around(address), place]

@@ -33,6 +33,7 @@ macro_rules! unknown {
 unknown! {
     () => ();
     false => bool;
+    0 => i32;
     0 => u32;
     0 => u64;
     0 => usize;

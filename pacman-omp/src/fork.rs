@@ -4,10 +4,9 @@
 //! every lock, and no list is half changed in the child. Counts so far belong to the parent; the
 //! child begins with none, inside the same regions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use pacman_core::fork::{ForkGuard, Locked};
-use pacman_regions::Cause;
 use pacman_regions::arena::Writer;
 
 use crate::adapt;
@@ -17,7 +16,7 @@ use crate::energy::{self, METER, Meter};
 use crate::first_region::{self, FIRST_REGION, FirstRegion};
 use crate::interpose::{self, PrivateRuntime};
 use crate::isolation::isolated;
-use crate::module;
+use crate::module::{self, Modules};
 use crate::notes;
 use crate::once::MAKING;
 use crate::phases::names;
@@ -26,8 +25,11 @@ use crate::recording;
 use crate::region::{self, Region};
 use crate::rows::{self, Spare};
 use crate::runtime::{self, Runtime};
-use crate::waits::{self, numbers, sites};
+use crate::users::{USERS, User};
+use crate::waits::sites::{self, Sites};
+use crate::waits::{self, numbers};
 use crate::worker::Worker;
+use crate::worker::living::{LIVING, Living};
 
 /// All locks of the library, in the order in which a thread may nest them.
 #[expect(dead_code, reason = "a guard holds its lock until it is dropped")]
@@ -39,10 +41,12 @@ struct Locks {
     private_runtimes: Locked<'static, Vec<PrivateRuntime>>,
     known: Locked<'static, Vec<&'static Runtime>>,
     all: Locked<'static, Vec<&'static Region>>,
-    searching: Locked<'static, ()>,
-    sites: Locked<'static, BTreeMap<(u64, Cause), u32>>,
+    users: Locked<'static, Vec<User>>,
+    modules: Locked<'static, Modules>,
+    sites: Locked<'static, Sites>,
     numbers: Locked<'static, BTreeSet<u32>>,
     phases: Locked<'static, names::Numbers>,
+    living: Locked<'static, Vec<Living>>,
     meter: Locked<'static, Option<Meter>>,
     spare: Locked<'static, Spare>,
     writer: Locked<'static, Option<Writer>>,
@@ -69,10 +73,12 @@ unsafe extern "C" fn before() {
         private_runtimes: interpose::PRIVATE_RUNTIMES.lock(),
         known: runtime::KNOWN.lock(),
         all: region::ALL.lock(),
-        searching: module::SEARCHING.lock(),
+        users: USERS.lock(),
+        modules: module::MODULES.lock(),
         sites: sites::SITES.lock(),
         numbers: numbers::NUMBERS.lock(),
         phases: names::NUMBERS.lock(),
+        living: LIVING.lock(),
         meter: METER.lock(),
         spare: rows::SPARE.lock(),
         writer: arena::WRITER.lock(),
@@ -106,7 +112,7 @@ unsafe extern "C" fn in_child() {
 fn record_inherited() {
     recording::host(process::rank());
     for (number, runtime) in Runtime::known().into_iter().enumerate() {
-        recording::runtime(number, runtime.family, &runtime.path);
+        recording::runtime(number, runtime.family, &runtime.file.path);
     }
     first_region::record_again();
     notes::record_all();

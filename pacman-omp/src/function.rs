@@ -42,6 +42,8 @@ pub(crate) enum CallKind {
     Execs,
     /// The program reads or sets an affinity mask, or starts a thread or process that inherits one.
     UsesAffinity,
+    /// A module ends, or may end.
+    Unloads,
     /// A function of MPI, under the program's name or the profiling interface's.
     Mpi,
     /// The program marks a phase, or Kokkos calls a tool.
@@ -165,6 +167,7 @@ macro_rules! functions {
                 likwid_markerStartRegion likwid_markerStopRegion
                 PAPI_hl_region_begin PAPI_hl_region_end
             }
+            Unloads { dlclose __cxa_finalize }
             Exits { _exit _Exit }
             Execs { execve execv execvp execvpe execl execlp execle fexecve }
             UsesAffinity {

@@ -6,6 +6,7 @@
 //! runtime that comes into the global scope later knows no teams of the module's own runtime.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
@@ -13,8 +14,11 @@ use pacman_core::fork::Lock;
 
 use crate::function::{CallKind, Function};
 use crate::isolation::isolated;
-use crate::module::Module;
-use crate::runtime::{Runtime, loaded, look_up};
+use crate::module::{self, File, Module};
+use crate::process;
+use crate::runtime::Runtime;
+use crate::scope::{self, Scope};
+use crate::users;
 
 pub(crate) type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
 
@@ -31,12 +35,18 @@ pub(crate) static PRIVATE_RUNTIMES: Lock<Vec<PrivateRuntime>> = Lock::new(Vec::n
 /// Whether any module has a private runtime.
 static HAS_PRIVATE_RUNTIMES: AtomicBool = AtomicBool::new(false);
 
-/// A module whose runtime is among its own dependencies. It stays loaded, because its handle is never
-/// closed.
+/// A module whose runtime is among its own dependencies.
 #[derive(Debug)]
 pub(crate) struct PrivateRuntime {
-    bias: u64,
-    handle: usize,
+    file: &'static File,
+    /// An address in the module.
+    at: u64,
+}
+
+impl PrivateRuntime {
+    fn look_up(file: &'static File, function: Function) -> Option<*mut c_void> {
+        Scope::Module(file).within(|scope| scope.look_up(function))?
+    }
 }
 
 /// Whether any call of the program to a runtime came here.
@@ -79,13 +89,22 @@ fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     if let Some(real) = SITES.find(caller, function) {
         return Some(real);
     }
-    if !matches!(function.kind(), CallKind::Mpi | CallKind::Marks) {
+    let is_runtime_s = !matches!(function.kind(), CallKind::Mpi | CallKind::Marks);
+    let is_first = is_runtime_s && !has_interposed();
+    if is_first {
         note_interposed();
     }
-    let Some(real) = resolved(caller, function) else {
+    let found = isolated(|| resolved(caller, function));
+    // After an error of this library the call still has to reach its function.
+    let found = found.or_else(|| process::has_failed().then(|| resolved(caller, function))?);
+    let Some(real) = found else {
         // Code outside of all modules has no dependencies to search.
         return of_team(function);
     };
+    if is_first {
+        // The program may call it for other things than regions.
+        isolated(|| _ = Runtime::entered(real));
+    }
     SITES.keep(caller, function, real);
     Some(real)
 }
@@ -97,9 +116,9 @@ pub(crate) fn own_of(caller: u64, function: Function) -> Option<*mut c_void> {
         return Some(real);
     }
     let real = isolated(|| {
-        let path = Module::of(caller).path;
-        let real = look_up(loaded(&path)?, function)?;
-        (Module::of(real as u64).path == path).then_some(real)
+        let file = Module::of(caller).file;
+        let real = PrivateRuntime::look_up(file, function)?;
+        std::ptr::eq(Module::of(real as u64).file, file).then_some(real)
     })?;
     SITES.keep(caller, function, real);
     Some(real)
@@ -126,8 +145,8 @@ pub(crate) fn of_team(function: Function) -> Option<*mut c_void> {
 
 /// The function of the first module with private libraries that has it.
 fn of_private(function: Function) -> Option<*mut c_void> {
-    let private = PRIVATE_RUNTIMES.lock();
-    private.iter().find_map(|private| look_up(private.handle, function))
+    let private: Vec<_> = PRIVATE_RUNTIMES.lock().iter().map(|private| private.file).collect();
+    private.into_iter().find_map(|file| PrivateRuntime::look_up(file, function))
 }
 
 /// The runtime that a call from `caller`, an address in the calling module, would reach without this
@@ -145,7 +164,7 @@ pub(crate) fn known_runtime_for(caller: u64, function: Function) -> Option<&'sta
         Some(real) => real,
         None => {
             note_interposed();
-            let real = resolved(caller, function)?;
+            let real = isolated(|| resolved(caller, function))?;
             SITES.keep(caller, function, real);
             real
         }
@@ -157,23 +176,27 @@ pub(crate) fn known_runtime_for(caller: u64, function: Function) -> Option<&'sta
 fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     let module = Module::of(caller);
     // A runtime's calls to itself ignore the global scope, because its symbols have versions.
-    let itself = Runtime::met().find(|runtime| runtime.path == module.path);
+    let itself = Runtime::met().find(|runtime| std::ptr::eq(runtime.file, module.file));
     if let Some(real) = itself.and_then(|runtime| runtime.real(function)) {
         return Some(real);
     }
-    let known = |private: &&PrivateRuntime| private.bias == module.bias;
-    let private = PRIVATE_RUNTIMES.lock().iter().find(known).map(|private| private.handle);
-    if let Some(real) = private.and_then(|handle| look_up(handle, function)) {
-        return Some(real);
+    let known = |private: &PrivateRuntime| std::ptr::eq(private.file, module.file);
+    if PRIVATE_RUNTIMES.lock().iter().any(known) {
+        if let Some(real) = PrivateRuntime::look_up(module.file, function) {
+            return Some(real);
+        }
     }
     if let Some(real) = next(function) {
+        let is_own = || PrivateRuntime::look_up(module.file, function) == Some(real);
+        if !module::stays(real as u64) && !is_own() {
+            users::uses(&module, caller, &Module::of(real as u64));
+        }
         return Some(share(function, real));
     }
     if module.is_program || module.path.as_os_str().is_empty() {
         return None;
     }
-    let handle = loaded(&module.path)?;
-    let real = look_up(handle, function)?;
+    let real = PrivateRuntime::look_up(module.file, function)?;
     if function.kind() == CallKind::Marks {
         return Some(real);
     }
@@ -185,15 +208,16 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     HAS_PRIVATE_RUNTIMES.store(true, Ordering::Relaxed);
     // ATOMICS: a thread that read an old value calls the right function: the value was right for it.
     SHARED.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
-    private.push(PrivateRuntime { bias: module.bias, handle });
+    private.push(PrivateRuntime { file: module.file, at: caller });
     Some(real)
 }
 
-/// Makes a function of the global scope the answer for all callers, unless a module has a private
-/// runtime. Answers the function.
+/// Makes a function of the global scope the answer for all callers, unless a module has a private runtime, or
+/// the function may be unloaded: then the modules that use it are known one by one. Answers the function.
 fn share(function: Function, real: *mut c_void) -> *mut c_void {
+    let stays = module::stays(real as u64);
     let apart = PRIVATE_RUNTIMES.lock();
-    if apart.is_empty() {
+    if stays && apart.is_empty() {
         SHARED[function as usize].store(real, Ordering::Relaxed);
     }
     real
@@ -206,16 +230,32 @@ pub(crate) fn next(function: Function) -> Option<*mut c_void> {
     if !known.is_null() {
         return Some(known);
     }
-    let real = look_up(libc::RTLD_NEXT as usize, function)?;
+    let real = scope::next(function)?;
     next.store(real, Ordering::Relaxed);
     Some(real)
+}
+
+/// Forgets the functions at `addresses`, and those of calls from there: their module is not there any more, or
+/// is about to go.
+pub(crate) fn forget(addresses: &Range<u64>) {
+    let mut private = PRIVATE_RUNTIMES.lock();
+    private.retain(|private| !addresses.contains(&private.at));
+    HAS_PRIVATE_RUNTIMES.store(!private.is_empty(), Ordering::Relaxed);
+    for real in NEXT.iter().chain(&SHARED) {
+        if addresses.contains(&(real.load(Ordering::Relaxed) as u64)) {
+            // ATOMICS: no thread calls a function that is gone.
+            real.store(null_mut(), Ordering::Relaxed);
+        }
+    }
+    drop(private);
+    SITES.forget(addresses);
 }
 
 /// Call sites whose function is known. Programs whose modules bring private runtimes, as Python's
 /// do, make all of their calls through this table.
 static SITES: CallSites<4096> = CallSites([const { CallSite::free() }; 4096]);
 
-/// Up to `N` return addresses. `N` is a power of two, and entries are never removed.
+/// Up to `N` return addresses. `N` is a power of two.
 struct CallSites<const N: usize>([CallSite; N]);
 
 struct CallSite {
@@ -252,6 +292,20 @@ impl<const N: usize> CallSites<N> {
         (!real.is_null()).then_some(real)
     }
 
+    /// Frees the places of calls from `addresses`, and of calls of functions there.
+    fn forget(&self, addresses: &Range<u64>) {
+        for site in &self.0 {
+            let caller = site.call.load(Ordering::Relaxed) & ((1 << 48) - 1);
+            let real = site.real.load(Ordering::Relaxed) as u64;
+            if addresses.contains(&caller) || addresses.contains(&real) {
+                // ATOMICS: no thread makes these calls now. First the function: the place may get
+                // another call at once.
+                site.real.store(null_mut(), Ordering::Relaxed);
+                site.call.store(0, Ordering::Release);
+            }
+        }
+    }
+
     /// Keeps the function of a call, if a place is free. Otherwise each call looks it up again.
     fn keep(&self, caller: u64, function: Function, real: *mut c_void) {
         let (call, mut places) = self.places(caller, function);
@@ -285,6 +339,25 @@ mod tests {
         }
         sites.keep(0x5000, number, of(1));
         assert_eq!(sites.find(0x5000, number), Some(of(1)), "kept once, not twice");
+    }
+
+    #[test]
+    fn calls_and_functions_of_a_module_are_forgotten_with_it() {
+        let sites = CallSites([const { CallSite::free() }; 64]);
+        let number = Function::omp_get_thread_num;
+        let at = |address: u64| std::ptr::without_provenance_mut::<c_void>(address as usize);
+        for caller in (0x5000..0x5050).step_by(5) {
+            sites.keep(caller, number, at(if caller % 2 == 0 { 0x7000 } else { 0x9000 }));
+        }
+        sites.forget(&(0x7000..0x8000));
+        sites.forget(&(0x5000..0x5014));
+        let known =
+            (0x5000..0x5050).filter_map(|caller| Some((caller, sites.find(caller, number)?)));
+        let expected: Vec<_> =
+            (0x5019..0x5050).step_by(10).map(|caller| (caller, at(0x9000))).collect();
+        assert_eq!(known.collect::<Vec<_>>(), expected);
+        sites.keep(0x5000, number, at(0xa000));
+        assert_eq!(sites.find(0x5000, number), Some(at(0xa000)), "another module is there");
     }
 
     #[test]

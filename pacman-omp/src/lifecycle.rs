@@ -14,12 +14,13 @@ use crate::entry;
 use crate::fork;
 use crate::heap;
 use crate::isolation::isolated;
+use crate::module;
 use crate::notes;
 use crate::process;
 use crate::recording;
 use crate::region;
-use crate::runtime;
 use crate::scheduling;
+use crate::unreached;
 use crate::worker::Worker;
 use crate::worksharing;
 
@@ -51,6 +52,7 @@ unsafe extern "C" fn loaded(
     };
     // SAFETY: the program's arguments, which are C strings.
     let arguments = (0..count as usize).map(|at| unsafe { CStr::from_ptr(*words.add(at)) });
+    module::note_first();
     entry::settle_tool(get, arguments);
     let (options, wrong) = Options::read(get);
     if !options.records() && options.adapt.is_none() {
@@ -89,7 +91,7 @@ unsafe extern "C" fn loaded(
 extern "C" fn at_exit() {
     if process::is_own() {
         isolated(|| defect::line().into_iter().for_each(notes::note));
-        isolated(runtime::note_unreached_runtime);
+        isolated(unreached::note);
         if process::has_waits() {
             isolated(scheduling::record);
         }

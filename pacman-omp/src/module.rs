@@ -1,83 +1,282 @@
-//! The loaded file that has an address.
+//! The loaded module that has an address, and the files of the modules met so far.
+//!
+//! An address says nothing of a module for long: a program may close a plugin and load another one at the
+//! same place, and a file may be replaced between the two. So a module is known by its file, and a file by
+//! its build ID and its number on its device. A file that is loaded again is the same file.
 
-use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char};
+use std::ops::{Deref, Range};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use pacman_core::fork::Lock;
+use pacman_regions::FileIdentity;
 
-use crate::code::{Code, Tables};
+use crate::code::Code;
+use crate::loaded::{self, Loaded};
+use crate::mappings::Mapping;
 
-/// The facts of a loaded file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A loaded module.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Module {
-    /// Empty for code outside of any file.
-    pub(crate) path: PathBuf,
+    pub(crate) file: &'static File,
     /// The difference between its addresses and those in its symbol table.
     pub(crate) bias: u64,
+}
+
+/// The file of a module. The library keeps one for each file, also when no module has it any more.
+#[derive(Debug, Default)]
+pub(crate) struct File {
+    /// Empty for code outside of any file.
+    pub(crate) path: PathBuf,
+    /// The name by which the loader finds it again.
+    pub(crate) name: CString,
+    /// For readers of the recording, which may see another file at that path.
+    pub(crate) identity: Option<FileIdentity>,
     /// Bytes of its thread-local storage for each thread.
     pub(crate) thread_local: u64,
     /// Whether it is the program itself.
     pub(crate) is_program: bool,
+    key: Key,
 }
 
-/// A file in the loader's list, during a search.
-struct Loaded<'a> {
-    info: &'a libc::dl_phdr_info,
-    headers: &'a [libc::Elf64_Phdr],
-    is_program: bool,
+/// Tells files apart within the process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Key {
+    /// The device and the number of the file in the kernel's list of mappings.
+    on_device: (u64, u64),
+    /// Its build ID, or the facts of a file without one: a new file may get the number of a deleted one.
+    identity: Option<FileIdentity>,
+    /// For files that the kernel gives no number.
+    unnumbered: Option<PathBuf>,
 }
 
-struct Search<'a> {
-    address: u64,
-    found: &'a mut dyn FnMut(&Loaded<'_>),
-    first: bool,
+/// A module that was met at its present place.
+#[derive(Debug)]
+struct Met {
+    module: Module,
+    span: Range<u64>,
+    /// The files that the loader had loaded when the module was last seen there.
+    loads: u64,
 }
 
-/// Held during a search. The loader has its own lock for its list, and the child of a fork would find
-/// that lock taken.
-pub(crate) static SEARCHING: Lock<()> = Lock::new(());
-/// The program's own path. The loader's list does not have it.
-static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+/// The modules and files met so far.
+#[derive(Debug)]
+pub(crate) struct Modules {
+    met: Vec<Met>,
+    files: Vec<&'static File>,
+    /// The places of the modules that were loaded before the program began.
+    first: Vec<Range<u64>>,
+}
+
+/// Held during a visit of the loader's list. The loader has its own lock for its list, and the child of a
+/// fork would find that lock taken.
+pub(crate) static MODULES: Lock<Modules> =
+    Lock::new(Modules { met: Vec::new(), files: Vec::new(), first: Vec::new() });
+
+impl Deref for Module {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        self.file
+    }
+}
 
 impl Module {
     /// The module that has `address` in one of its segments.
     pub(crate) fn of(address: u64) -> Module {
-        let mut module = Module::default();
-        with(address, &mut |loaded| module = loaded.module());
-        module
-    }
-
-    /// The path and address of a loaded file whose name begins with one of `names`.
-    pub(crate) fn named(names: &[&str]) -> Option<(PathBuf, u64)> {
-        let maps = std::fs::read("/proc/self/maps").ok()?;
-        maps.split(|&byte| byte == b'\n').find_map(|line| {
-            let path = &line[line.iter().position(|&byte| byte == b'/')?..];
-            let file = path.rsplit(|&byte| byte == b'/').next()?;
-            let address = std::str::from_utf8(line.split(|&byte| byte == b'-').next()?).ok()?;
-            let is_one = names.iter().any(|name| file.starts_with(name.as_bytes()));
-            let path = PathBuf::from(OsStr::from_bytes(path));
-            is_one.then_some((path, u64::from_str_radix(address, 16).ok()?))
-        })
+        let mut modules = MODULES.lock();
+        let mut seen = None;
+        loaded::with(address, &mut |loaded| seen = Some(Seen::of(loaded)));
+        match seen {
+            Some(seen) => modules.met(seen),
+            None => Module { file: modules.kept(File::default()), bias: 0 },
+        }
     }
 
     /// Whether the module that has `address` imports a function whose name `is_one` accepts. True if
     /// that is unknown. Functions that it looks up at run time do not count.
     pub(crate) fn imports(address: u64, is_one: impl Fn(&CStr) -> bool) -> bool {
+        let _one = MODULES.lock();
         let mut imports = true;
-        // SAFETY: the module stays loaded while the loader goes through its list.
-        with(address, &mut |loaded| imports = unsafe { loaded.imports(&is_one) }.unwrap_or(true));
+        loaded::with(address, &mut |loaded| {
+            // SAFETY: the module stays loaded during the visit.
+            imports = unsafe { loaded.imports(&is_one) }.unwrap_or(true);
+        });
         imports
     }
+}
+
+/// The facts of a loaded module that need no system call.
+struct Seen {
+    name: CString,
+    build_id: Option<String>,
+    bias: u64,
+    span: Range<u64>,
+    thread_local: u64,
+    is_program: bool,
+    loads: u64,
+}
+
+impl Seen {
+    fn of(loaded: &Loaded<'_>) -> Seen {
+        Seen {
+            name: loaded.name(),
+            // SAFETY: the module stays loaded during the visit.
+            build_id: unsafe { loaded.build_id() },
+            bias: loaded.bias(),
+            span: loaded.span(),
+            thread_local: loaded.thread_local(),
+            is_program: loaded.is_program,
+            loads: loaded.loads(),
+        }
+    }
+
+    /// Whether the module is still the one that was met there. If it has no build ID, the loader must have
+    /// loaded nothing since.
+    fn is(&self, met: &Met) -> bool {
+        let build_id = met.module.file.identity.as_ref().and_then(FileIdentity::build_id);
+        (met.span == self.span && met.module.bias == self.bias)
+            && build_id == self.build_id.as_deref()
+            && (build_id.is_some() || met.loads == self.loads)
+    }
+
+    fn file(self) -> File {
+        let Seen { name, build_id, span, thread_local, is_program, .. } = self;
+        let mapping = Mapping::of(span.start).unwrap_or_default();
+        let named = Path::new(OsStr::from_bytes(name.as_bytes()));
+        let path = match () {
+            () if named.is_absolute() => named.to_owned(),
+            () if mapping.path.is_absolute() => mapping.path.clone(),
+            () if is_program => std::fs::read_link("/proc/self/exe").unwrap_or_else(|_| executed()),
+            () => named.to_owned(),
+        };
+        let name = match is_program {
+            true => CString::new(path.as_os_str().as_bytes()).unwrap_or_default(),
+            false => name,
+        };
+        let build_id = build_id.map(FileIdentity::BuildId);
+        let identity = build_id.or_else(|| metadata(&path, mapping.inode));
+        let unnumbered = (mapping.inode == 0).then(|| path.clone());
+        let on_device = (mapping.device, mapping.inode);
+        let key = Key { on_device, identity: identity.clone(), unnumbered };
+        File { path, name, identity, thread_local, is_program, key }
+    }
+}
+
+/// The path by which the program was executed.
+fn executed() -> PathBuf {
+    // SAFETY: the kernel has left the address of a C string for the process, or 0.
+    let name = unsafe {
+        let at = libc::getauxval(libc::AT_EXECFN) as *const c_char;
+        if at.is_null() { c"" } else { CStr::from_ptr(at) }
+    };
+    let path = Path::new(OsStr::from_bytes(name.to_bytes()));
+    std::path::absolute(path).unwrap_or_default()
+}
+
+/// The system's facts of the file at `path`, if that is still the one with the number `inode`.
+fn metadata(path: &Path, inode: u64) -> Option<FileIdentity> {
+    let about = std::fs::metadata(path).ok().filter(|about| about.ino() == inode)?;
+    Some(FileIdentity::Metadata {
+        device: about.dev(),
+        inode,
+        size: about.size(),
+        modified: about.mtime().saturating_mul(1_000_000_000).saturating_add(about.mtime_nsec()),
+    })
+}
+
+impl Modules {
+    fn met(&mut self, seen: Seen) -> Module {
+        if let Some(met) = self.met.iter().find(|met| seen.is(met)) {
+            return met.module;
+        }
+        let (bias, span, loads) = (seen.bias, seen.span.clone(), seen.loads);
+        let module = Module { file: self.kept(seen.file()), bias };
+        let is_at = |met: &Met| met.span == span && std::ptr::eq(met.module.file, module.file);
+        match self.met.iter_mut().find(|met| is_at(met)) {
+            Some(met) => met.loads = loads,
+            None => self.met.push(Met { module, span, loads }),
+        }
+        module
+    }
+
+    /// The one file with that key.
+    fn kept(&mut self, file: File) -> &'static File {
+        let known = self.files.iter().copied().find(|known| known.key == file.key);
+        known.unwrap_or_else(|| {
+            let file: &'static File = Box::leak(Box::new(file));
+            self.files.push(file);
+            file
+        })
+    }
+}
+
+/// The places of modules that were met and are not loaded there any more. Each is named once.
+pub(crate) fn gone() -> Vec<Range<u64>> {
+    let mut modules = MODULES.lock();
+    let mut there = Vec::new();
+    loaded::visit(&mut |loaded| {
+        let span = loaded.span();
+        if modules.met.iter().any(|met| met.span == span) {
+            there.push(Seen::of(loaded));
+        }
+        true
+    });
+    let is_there = |met: &Met| {
+        let own = there.iter().find(|seen| seen.span == met.span && seen.bias == met.module.bias);
+        own.is_some_and(|seen| {
+            if seen.is(met) {
+                return true;
+            }
+            let mapping = Mapping::of(met.span.start).unwrap_or_default();
+            // Others were loaded meanwhile, and this one has no build ID.
+            (mapping.device, mapping.inode) == met.module.file.key.on_device
+        })
+    };
+    let (kept, gone): (Vec<Met>, Vec<Met>) =
+        std::mem::take(&mut modules.met).into_iter().partition(is_there);
+    modules.met = kept;
+    gone.into_iter().map(|met| met.span).collect()
+}
+
+/// The places with `address` at which modules were met.
+pub(crate) fn met_at(address: u64) -> Vec<Range<u64>> {
+    let modules = MODULES.lock();
+    let spans = modules.met.iter().map(|met| &met.span);
+    spans.filter(|span| span.contains(&address)).cloned().collect()
+}
+
+/// Notes the modules that are loaded now: the program has not begun, and they stay as long as the process.
+pub(crate) fn note_first() {
+    let mut modules = MODULES.lock();
+    let mut first = Vec::new();
+    loaded::visit(&mut |loaded| {
+        first.push(loaded.span());
+        true
+    });
+    modules.first = first;
+}
+
+/// Whether the module that has `address` stays loaded as long as the process.
+pub(crate) fn stays(address: u64) -> bool {
+    let modules = MODULES.lock();
+    let mut stays = false;
+    loaded::with(address, &mut |loaded| {
+        // SAFETY: the module stays loaded during the visit.
+        stays = modules.first.contains(&loaded.span()) || unsafe { loaded.is_never_deleted() };
+    });
+    stays
 }
 
 /// Calls `act` with the code of the module that has `address`; `None` if no module has it as code. The
 /// loader keeps its list locked meanwhile, so that the module stays loaded.
 pub(crate) fn with_code<R>(address: u64, act: impl FnOnce(&Code<'_>) -> R) -> Option<R> {
     let (mut act, mut answer) = (Some(act), None);
-    with(address, &mut |loaded| {
-        // SAFETY: the module stays loaded while the loader goes through its list.
+    let _one = MODULES.lock();
+    loaded::with(address, &mut |loaded| {
+        // SAFETY: the module stays loaded during the visit.
         let code = unsafe { loaded.code(address) };
         if let (Some(code), Some(act)) = (code, act.take()) {
             answer = Some(act(&code));
@@ -86,12 +285,10 @@ pub(crate) fn with_code<R>(address: u64, act: impl FnOnce(&Code<'_>) -> R) -> Op
     answer
 }
 
-/// The build ID of the file that has `address`, in hexadecimal digits; `None` if it has none.
-pub(crate) fn build_id(address: u64) -> Option<String> {
-    let mut id = None;
-    // SAFETY: the module stays loaded while the loader goes through its list.
-    with(address, &mut |loaded| id = unsafe { loaded.build_id() });
-    id
+/// Runs `act` while no thread looks at modules, and none forks.
+pub(crate) fn with_modules(act: impl FnOnce()) {
+    let _one = MODULES.lock();
+    act();
 }
 
 /// The address at which the program itself begins.
@@ -102,294 +299,56 @@ pub(crate) fn entry_of_program() -> u64 {
 
 /// Whether a loaded file whose name contains `name` has the C string `text` in a read-only segment.
 pub(crate) fn has_text(name: &str, text: &CStr) -> bool {
-    struct Sought<'a>(&'a [u8], &'a [u8], bool);
-
-    unsafe extern "C" fn visit(
-        info: *mut libc::dl_phdr_info,
-        _size: usize,
-        sought: *mut c_void,
-    ) -> c_int {
-        // SAFETY: passed below. The loader's record and its name live during the call.
-        let (Sought(name, text, found), info) =
-            unsafe { (&mut *sought.cast::<Sought<'_>>(), &*info) };
-        // SAFETY: as above.
-        let path = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
-        if !path.windows(name.len()).any(|part| part == *name) || info.dlpi_phdr.is_null() {
-            return 0;
-        }
-        for at in 0..usize::from(info.dlpi_phnum) {
-            // SAFETY: the loader gives the number of headers, and has mapped readable segments.
-            let bytes = unsafe {
-                let header = &*info.dlpi_phdr.add(at);
-                let is_constant = header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R;
-                if header.p_type != libc::PT_LOAD || !is_constant {
-                    continue;
-                }
-                let begin = info.dlpi_addr.wrapping_add(header.p_vaddr) as *const u8;
-                std::slice::from_raw_parts(begin, header.p_filesz as usize)
-            };
-            *found |= bytes.windows(text.len()).any(|part| part == *text);
-        }
-        0
-    }
-
-    let mut sought = Sought(name.as_bytes(), text.to_bytes(), false);
-    let _one = SEARCHING.lock();
-    // SAFETY: the callback gets this structure, and only during the call.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut sought).cast()) };
-    sought.2
+    let _one = MODULES.lock();
+    let mut found = false;
+    loaded::visit(&mut |loaded| {
+        let file = loaded.name();
+        let is_named = file.as_bytes().windows(name.len()).any(|part| part == name.as_bytes());
+        found |= is_named && loaded.has_text(text);
+        true
+    });
+    found
 }
-
-/// Calls `found` with the file that has `address` in one of its segments.
-fn with(address: u64, found: &mut dyn FnMut(&Loaded<'_>)) {
-    let mut search = Search { address, found, first: true };
-    let _one = SEARCHING.lock();
-    // SAFETY: the callback gets this structure, and only during the call.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-}
-
-unsafe extern "C" fn visit(
-    info: *mut libc::dl_phdr_info,
-    _size: usize,
-    search: *mut c_void,
-) -> c_int {
-    // SAFETY: `with` passes its `Search`. The loader's record lives during the call.
-    let (search, info) = unsafe { (&mut *search.cast::<Search<'_>>(), &*info) };
-    // The loader lists the program first, under an empty name.
-    let is_program = std::mem::replace(&mut search.first, false);
-    if info.dlpi_phdr.is_null() {
-        return 0;
-    }
-    // SAFETY: the loader gives the number of headers.
-    let headers =
-        unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    let has = |header: &&libc::Elf64_Phdr| {
-        let begin = info.dlpi_addr.wrapping_add(header.p_vaddr);
-        header.p_type == libc::PT_LOAD
-            && (begin..begin.wrapping_add(header.p_memsz)).contains(&search.address)
-    };
-    if !headers.iter().any(|header| has(&header)) {
-        return 0;
-    }
-    (search.found)(&Loaded { info, headers, is_program });
-    1
-}
-
-impl Loaded<'_> {
-    fn module(&self) -> Module {
-        let thread_local = self.headers.iter().filter(|header| header.p_type == libc::PT_TLS);
-        let path = if self.is_program {
-            // A search holds `SEARCHING`, so a fork never finds the path half made.
-            PROGRAM.get_or_init(|| std::fs::read_link("/proc/self/exe").unwrap_or_default()).clone()
-        } else {
-            // SAFETY: the loader's names are C strings.
-            let name = unsafe { CStr::from_ptr(self.info.dlpi_name) };
-            PathBuf::from(OsStr::from_bytes(name.to_bytes()))
-        };
-        Module {
-            path,
-            bias: self.info.dlpi_addr,
-            thread_local: thread_local.map(|header| header.p_memsz).sum(),
-            is_program: self.is_program,
-        }
-    }
-
-    /// The note of the linker that tells builds apart.
-    ///
-    /// # Safety
-    /// The file must be loaded.
-    unsafe fn build_id(&self) -> Option<String> {
-        let notes = self.headers.iter().filter(|header| header.p_type == libc::PT_NOTE);
-        notes.filter(|header| header.p_align <= 4).find_map(|header| {
-            let begin = self.info.dlpi_addr.wrapping_add(header.p_vaddr) as *const u8;
-            // SAFETY: the loader has mapped the segment.
-            let bytes = unsafe { std::slice::from_raw_parts(begin, header.p_memsz as usize) };
-            build_id_among(bytes)
-        })
-    }
-
-    /// Searches the symbols of all relocations: every use of another file's function has one.
-    ///
-    /// # Safety
-    /// The file must be loaded.
-    unsafe fn imports(&self, is_one: &impl Fn(&CStr) -> bool) -> Option<bool> {
-        // SAFETY: the caller says so.
-        Some(unsafe { self.relocations() }?.any(|(.., name)| is_one(name)))
-    }
-
-    /// The relocations that name a symbol: the type, the address of the word that the loader sets, and the
-    /// name.
-    ///
-    /// # Safety
-    /// The file must be loaded for as long as the answer is used.
-    unsafe fn relocations(&self) -> Option<impl Iterator<Item = (u32, u64, &CStr)>> {
-        let bias = self.info.dlpi_addr;
-        let dynamic = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
-        let mut entry = (bias + dynamic.p_vaddr) as *const [u64; 2];
-        let (mut symbols, mut strings) = (0, 0);
-        let (mut tables, mut lengths) = ([0; 2], [0; 2]);
-        // SAFETY: the loader has read this section, which ends in an entry of zeros.
-        unsafe {
-            while (*entry)[0] != 0 {
-                let [tag, value] = *entry;
-                // In a writable section the loader has replaced offsets by addresses.
-                let address = if value < bias { value + bias } else { value };
-                match tag {
-                    DT_SYMTAB => symbols = address,
-                    DT_STRTAB => strings = address,
-                    DT_RELA => tables[0] = address,
-                    DT_RELASZ => lengths[0] = value,
-                    DT_JMPREL => tables[1] = address,
-                    DT_PLTRELSZ => lengths[1] = value,
-                    _ => {}
-                }
-                entry = entry.add(1);
-            }
-        }
-        if symbols == 0 || strings == 0 {
-            return None;
-        }
-        let used = tables.into_iter().zip(lengths).flat_map(|(table, length)| {
-            let table = table as *const libc::Elf64_Rela;
-            // SAFETY: the table has `length` bytes.
-            (0..length as usize / size_of::<libc::Elf64_Rela>()).map(move |at| unsafe {
-                let relocation = &*table.add(at);
-                (relocation.r_info as u32, relocation.r_offset, relocation.r_info >> 32)
-            })
-        });
-        // Symbol 0 stands for none.
-        let named = used.filter(|(.., number)| *number != 0).map(move |(kind, offset, number)| {
-            // SAFETY: relocations name symbols of the file's table, whose names are C strings.
-            let name = unsafe {
-                let symbol = (symbols as *const libc::Elf64_Sym).add(number as usize);
-                CStr::from_ptr((strings + u64::from((*symbol).st_name)) as *const c_char)
-            };
-            (kind, bias.wrapping_add(offset), name)
-        });
-        Some(named)
-    }
-
-    /// The code of the segment that has `address`, with the functions that it calls.
-    ///
-    /// # Safety
-    /// The file must be loaded for as long as the answer is used.
-    unsafe fn code(&self, address: u64) -> Option<Code<'_>> {
-        let start = |header: &libc::Elf64_Phdr| self.info.dlpi_addr.wrapping_add(header.p_vaddr);
-        // SAFETY: the loader has mapped the segments, and these are not written to.
-        let segment = |header: &libc::Elf64_Phdr| unsafe {
-            let bytes = header.p_filesz as usize;
-            (start(header), std::slice::from_raw_parts(start(header) as *const u8, bytes))
-        };
-        let is_constant = |header: &&libc::Elf64_Phdr| {
-            header.p_type == libc::PT_LOAD
-                && header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R
-        };
-        let segments: Vec<_> = self.headers.iter().filter(is_constant).collect();
-        let code = segments.iter().find(|header| {
-            header.p_flags & libc::PF_X != 0
-                && (start(header)..start(header) + header.p_filesz).contains(&address)
-        })?;
-        let (start_of_code, bytes) = segment(code);
-        // SAFETY: the caller says so.
-        let named = unsafe { self.relocations() }?;
-        // Other words with the address of a function are variables, which the program may change.
-        let slots =
-            named.filter(|(kind, ..)| [R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT].contains(kind));
-        let mut imports: Vec<_> = slots.map(|(_, slot, name)| (slot, name)).collect();
-        imports.sort_unstable_by_key(|(slot, _)| *slot);
-        let header = self.headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME);
-        let handlers = header.map(|header| Tables {
-            segments: segments.iter().map(|header| segment(header)).collect(),
-            header: start(header),
-        });
-        Some(Code { bytes, start: start_of_code, imports, handlers })
-    }
-}
-
-/// The build ID among ELF notes: each has the lengths of its name and content, its type, and both.
-fn build_id_among(mut notes: &[u8]) -> Option<String> {
-    const NT_GNU_BUILD_ID: u32 = 3;
-    loop {
-        let (head, rest) = notes.split_first_chunk::<12>()?;
-        let word =
-            |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (name, content) = (word(0) as usize, word(4) as usize);
-        let begin = name.checked_next_multiple_of(4)?;
-        let end = begin.checked_add(content)?;
-        let id = rest.get(begin..end)?;
-        if word(8) == NT_GNU_BUILD_ID && rest.get(..name) == Some(b"GNU\0") && !id.is_empty() {
-            return Some(id.iter().map(|byte| format!("{byte:02x}")).collect());
-        }
-        notes = rest.get(end.checked_next_multiple_of(4)?..)?;
-    }
-}
-
-// Types of relocations of the System V ABI for x86-64.
-const R_X86_64_GLOB_DAT: u32 = 6;
-const R_X86_64_JUMP_SLOT: u32 = 7;
-
-// Tags of the ELF specification.
-const DT_PLTRELSZ: u64 = 2;
-const DT_STRTAB: u64 = 5;
-const DT_SYMTAB: u64 = 6;
-const DT_RELA: u64 = 7;
-const DT_RELASZ: u64 = 8;
-const DT_JMPREL: u64 = 23;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn own() -> u64 {
+        Module::of as fn(u64) -> Module as usize as u64
+    }
+
     #[test]
     fn an_address_has_the_module_that_contains_it() {
-        let own = Module::of(Module::of as fn(u64) -> Module as usize as u64);
+        let own = Module::of(own());
         assert_eq!(own.path, std::env::current_exe().unwrap());
         assert!(own.is_program && own.thread_local > 0, "the test harness has thread-locals");
         let libc = Module::of(libc::getpid as *const () as u64);
         assert!(libc.path.to_string_lossy().contains("libc"), "{libc:?}");
         assert!(!libc.is_program && libc.bias != own.bias);
-        assert_eq!(Module::of(8), Module::default());
-    }
-
-    #[test]
-    fn a_build_id_is_found_behind_other_notes() {
-        let note = |kind: u32, name: &[u8], content: &[u8]| {
-            let mut note = Vec::new();
-            for word in [name.len() as u32, content.len() as u32, kind] {
-                note.extend(word.to_ne_bytes());
-            }
-            for part in [name, content] {
-                note.extend(part);
-                note.resize(note.len().next_multiple_of(4), 0);
-            }
-            note
-        };
-        let id = note(3, b"GNU\0", &[0x0f, 0xa0, 0x01]);
-        let other = [note(1, b"GNU\0", &[9; 16]), note(3, b"else\0", &[7; 5])].concat();
-        assert_eq!(build_id_among(&[&other[..], &id[..]].concat()).as_deref(), Some("0fa001"));
-        assert_eq!(build_id_among(&other), None);
-        for length in 0..id.len() - 1 {
-            assert_eq!(build_id_among(&id[..length]), None, "{length}");
-        }
-        let libc = build_id(libc::getpid as *const () as u64).expect("Debian's has one");
-        assert!(libc.len() >= 16 && libc.bytes().all(|digit| digit.is_ascii_hexdigit()), "{libc}");
+        assert!(std::ptr::eq(libc.file, Module::of(libc::getuid as *const () as u64).file));
+        let nowhere = Module::of(8);
+        assert_eq!((nowhere.path.as_os_str().len(), nowhere.bias), (0, 0));
         assert_eq!(Module::of(entry_of_program()).path, std::env::current_exe().unwrap());
     }
 
     #[test]
-    fn loaded_files_are_found_by_the_start_of_their_names() {
-        let (path, address) = Module::named(&["libgomp.so", "libc.so"]).expect("it has a libc");
+    fn a_file_is_known_by_its_build_id_or_by_the_facts_of_the_system() {
         let libc = Module::of(libc::getpid as *const () as u64);
-        assert_eq!(libc.path.file_name(), path.file_name());
-        assert_eq!(Module::of(address).bias, libc.bias);
-        assert_eq!(Module::named(&["libgomp.so"]), None, "this test has no runtime");
+        let id = libc.identity.as_ref().and_then(FileIdentity::build_id).expect("Debian's has one");
+        assert!(id.len() >= 16 && id.bytes().all(|digit| digit.is_ascii_hexdigit()), "{id}");
+        let file = tempfile::NamedTempFile::new().expect("a place for tests");
+        let about = std::fs::metadata(file.path()).expect("it is there");
+        assert_eq!(metadata(file.path(), about.ino() + 1), None, "another file is there now");
+        let before = metadata(file.path(), about.ino()).expect("it is there");
+        std::fs::write(file.path(), "other").expect("it can be written");
+        assert_ne!(metadata(file.path(), about.ino()), Some(before));
     }
 
     #[test]
     fn imports_of_a_module_are_found_by_name() {
-        let own = Module::of as fn(u64) -> Module as usize as u64;
-        assert!(Module::imports(own, |name| name == c"dl_iterate_phdr"), "called above");
-        assert!(!Module::imports(own, |name| name == c"omp_get_thread_num"));
+        assert!(Module::imports(own(), |name| name == c"dl_iterate_phdr"), "called above");
+        assert!(!Module::imports(own(), |name| name == c"omp_get_thread_num"));
         assert!(Module::imports(8, |_| false), "nothing is known about code outside of modules");
     }
 }

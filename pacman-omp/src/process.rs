@@ -222,6 +222,11 @@ pub(crate) fn has_kernels() {
 /// See [`end_observing`].
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
+/// Whether an error of this library has ended observing.
+pub(crate) fn has_failed() -> bool {
+    HAS_FAILED.load(Ordering::Acquire)
+}
+
 /// Whether the program has marked a phase.
 static MARKS_PHASES: AtomicBool = AtomicBool::new(false);
 
@@ -244,8 +249,7 @@ pub(crate) fn is_metered() -> bool {
 
 /// Whether memory is this process's own: the child of a `vfork` has its parent's.
 pub(crate) fn is_own() -> bool {
-    (is_observed() || HAS_FAILED.load(Ordering::Acquire))
-        && std::process::id() == PID.load(Ordering::Relaxed)
+    (is_observed() || has_failed()) && std::process::id() == PID.load(Ordering::Relaxed)
 }
 
 pub(crate) fn options() -> &'static Options {

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use pacman_core::clock::ClockSource;
 use pacman_regions::arena::{Kind, Payload, ProcessStart, VERSION};
-use pacman_regions::{Cause, Event, PhaseKind, Rank, RuntimeFamily};
+use pacman_regions::{Cause, Event, FileIdentity, PhaseKind, Rank, RuntimeFamily};
 
 use crate::arena;
 use crate::process;
@@ -82,6 +82,9 @@ pub(crate) fn energy_source(source: &str, packages: usize, wraps_after: u64) {
     arena::append(Kind::EnergySource, || payload().number(wraps_after));
 }
 
+/// The path and the identity of a module's file.
+pub(crate) type FileFacts<'a> = (&'a Path, Option<&'a FileIdentity>);
+
 /// Facts of a region that do not change.
 pub(crate) struct RegionFacts<'a> {
     pub(crate) number: u32,
@@ -89,7 +92,7 @@ pub(crate) struct RegionFacts<'a> {
     pub(crate) runtime: usize,
     /// The body's address in the symbol table of `module`.
     pub(crate) address: u64,
-    pub(crate) module: &'a Path,
+    pub(crate) module: FileFacts<'a>,
     pub(crate) source: Option<&'a str>,
     /// The name of the entry that started it first.
     pub(crate) entry: &'a str,
@@ -104,7 +107,7 @@ pub(crate) fn region(facts: &RegionFacts<'_>) {
             .number(facts.number.into())
             .number(facts.runtime as u64)
             .number(facts.address)
-            .bytes(facts.module.as_os_str().as_bytes())
+            .module(facts.module.0, facts.module.1)
             .optional(facts.source.map(str::as_bytes))
             .bytes(facts.entry.as_bytes())
             .number(facts.label.into())
@@ -124,10 +127,10 @@ pub(crate) fn wait_site(
     number: u32,
     (cause, call): (Cause, Option<&str>),
     address: u64,
-    module: &Path,
+    (module, identity): FileFacts<'_>,
 ) {
     let payload = || Payload::new().number(number.into()).number(cause as u64).number(address);
-    let payload = || payload().bytes(module.as_os_str().as_bytes());
+    let payload = || payload().module(module, identity);
     arena::append(Kind::WaitSite, || payload().optional(call.map(str::as_bytes)));
 }
 

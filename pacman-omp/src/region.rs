@@ -1,12 +1,17 @@
 //! The regions of the program, by the compiler's function for each body.
+//!
+//! A region is of the file of a module, and at an offset in it. Entries know the address of its body only, so
+//! the table by address has the regions of modules that are loaded now. A region whose module is unloaded
+//! leaves the table. If its file is loaded again, perhaps elsewhere, the region goes on.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use pacman_core::fork::Lock;
 
 use crate::adapt::Adapted;
 use crate::function::Function;
-use crate::module::Module;
+use crate::module::{File, Module};
 use crate::notes;
 use crate::process;
 use crate::recording::{self, RegionFacts};
@@ -21,19 +26,21 @@ use crate::worksharing::Loops;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Region {
-    /// Its [`key`].
-    key: u64,
-    /// The address of its body.
-    pub(crate) body: u64,
+    /// Its [`key`]; [`ENDED`] while its module is not loaded.
+    key: AtomicU64,
+    /// See [`body`](Region::body).
+    body: AtomicU64,
     pub(crate) runtime: &'static Runtime,
     /// Its index in [`all`].
     pub(crate) number: u32,
-    /// Its place in the table, for [`at`].
-    pub(crate) place: u16,
     pub(crate) seen: Seen,
     /// The entry that started it first.
     pub(crate) entry: Function,
-    pub(crate) module: Module,
+    pub(crate) module: &'static File,
+    /// The address of its body in the symbol table of `module`.
+    pub(crate) offset: u64,
+    /// The label of the kernels that it is within; 0 outside of kernels.
+    pub(crate) label: u32,
     /// LLVM's description of the call's place in the source.
     pub(crate) source: Option<String>,
     pub(crate) adapted: Adapted,
@@ -41,17 +48,25 @@ pub(crate) struct Region {
 }
 
 /// The size of the table: a power of two, several times the regions of large programs.
-pub(crate) const PLACES: usize = 1 << 14;
+const PLACES: usize = 1 << 14;
 
 /// The most regions that are observed. The rest of the table stays empty: `find` stops at an empty
 /// place.
-const MOST: usize = PLACES / 2;
+pub(crate) const MOST: usize = PLACES / 2;
+
+/// The key of no region.
+const ENDED: u64 = 0;
 
 /// A hash table by key, with linear probing.
 static TABLE: [AtomicPtr<Region>; PLACES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
+/// The same regions by number, for [`known`].
+static BY_NUMBER: [AtomicPtr<Region>; MOST] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST];
 /// See [`are_enough`].
 static ENOUGH: AtomicBool = AtomicBool::new(false);
+/// The regions whose modules are not loaded. Changed under [`ALL`].
+static UNLOADED: AtomicUsize = AtomicUsize::new(0);
 /// All regions in order of their first execution.
 pub(crate) static ALL: Lock<Vec<&'static Region>> = Lock::new(Vec::new());
 
@@ -90,7 +105,7 @@ pub(crate) fn candidate(body: u64) -> Option<&'static Region> {
 /// The region of which `first` is the first candidate.
 #[inline(always)]
 pub(crate) fn confirmed(first: &'static Region, body: u64) -> Option<&'static Region> {
-    if first.key == body { Some(first) } else { find(body) }
+    if first.key.load(Ordering::Relaxed) == body { Some(first) } else { find(body) }
 }
 
 /// The key of the region with that body within kernels of that label; the body's address if `label` is 0.
@@ -107,11 +122,15 @@ pub(crate) fn key(body: u64, label: u32) -> u64 {
 }
 
 impl Region {
-    /// The label of the kernels that it is within; 0 outside of kernels.
-    pub(crate) fn label(&self) -> u32 {
-        // The lower bits of the key have the label too; user space ends below bit 47,
-        // where an overhead budget has a bit.
-        ((self.key ^ self.body) >> 48) as u32
+    /// The address of its body, while its module is loaded; afterwards the last one.
+    #[inline]
+    pub(crate) fn body(&self) -> u64 {
+        self.body.load(Ordering::Relaxed)
+    }
+
+    /// Whether its module is loaded, as far as is known.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.key.load(Ordering::Relaxed) != ENDED
     }
 }
 
@@ -128,7 +147,7 @@ pub(crate) fn find(key: u64) -> Option<&'static Region> {
     let first = TABLE[place % PLACES].load(Ordering::Acquire);
     // SAFETY: regions are never freed.
     match unsafe { first.as_ref() } {
-        Some(region) if region.key == key => Some(region),
+        Some(region) if region.key.load(Ordering::Relaxed) == key => Some(region),
         Some(_) => find_from(place + 1, key),
         None => None,
     }
@@ -144,7 +163,7 @@ fn find_from(mut place: usize, key: u64) -> Option<&'static Region> {
         }
         // SAFETY: regions are never freed.
         let region = unsafe { &*region };
-        if region.key == key {
+        if region.key.load(Ordering::Relaxed) == key {
             return Some(region);
         }
         place += 1;
@@ -156,11 +175,11 @@ pub(crate) fn are_enough() -> bool {
     ENOUGH.load(Ordering::Relaxed)
 }
 
-/// The region at a place of the table.
-pub(crate) fn at(place: usize) -> Option<&'static Region> {
+/// The region of that number, without a lock.
+pub(crate) fn known(number: usize) -> Option<&'static Region> {
     // ATOMICS: as in `find_from`.
     // SAFETY: regions are never freed.
-    unsafe { TABLE.get(place)?.load(Ordering::Acquire).as_ref() }
+    unsafe { BY_NUMBER.get(number)?.load(Ordering::Acquire).as_ref() }
 }
 
 /// Makes the region at its first execution, within kernels of that label or outside of kernels (0).
@@ -177,10 +196,26 @@ pub(crate) fn enter(
         return None;
     }
     let module = Module::of(body);
+    let offset = body.wrapping_sub(module.bias);
     let at_runtime = runtime.index();
     let mut all = ALL.lock();
     let key = key(body, label);
     if let Some(region) = find(key) {
+        return Some(region);
+    }
+    let is_it = |region: &&&Region| {
+        std::ptr::eq(region.module, module.file)
+            && std::ptr::eq(region.runtime, runtime)
+            && (region.offset, region.label) == (offset, label)
+            && !region.is_loaded()
+    };
+    let unloaded = UNLOADED.load(Ordering::Relaxed);
+    if let Some(region) = all.iter().filter(|_| unloaded > 0).find(is_it) {
+        UNLOADED.store(unloaded - 1, Ordering::Relaxed);
+        region.body.store(body, Ordering::Relaxed);
+        region.key.store(key, Ordering::Relaxed);
+        region.adapted.is_loaded_again();
+        put(region);
         return Some(region);
     }
     if all.len() >= MOST {
@@ -191,18 +226,15 @@ pub(crate) fn enter(
     }
     let number = all.len() as u32;
     let (seen, adapted, loops) = (Seen::default(), Adapted::default(), Loops::default());
-    let mut place = (key >> 4) as usize % PLACES;
-    while !TABLE[place].load(Ordering::Relaxed).is_null() {
-        place = (place + 1) % PLACES;
-    }
     let region = Box::new(Region {
         number,
-        place: place as u16,
-        key,
-        body,
+        key: AtomicU64::new(key),
+        body: AtomicU64::new(body),
         entry,
         runtime,
-        module,
+        module: module.file,
+        offset,
+        label,
         source,
         seen,
         adapted,
@@ -213,15 +245,73 @@ pub(crate) fn enter(
     recording::region(&RegionFacts {
         number,
         runtime: at_runtime,
-        address: body.wrapping_sub(region.module.bias),
-        module: &region.module.path,
+        address: offset,
+        module: (&region.module.path, region.module.identity.as_ref()),
         source: region.source.as_deref(),
         entry: entry.name(),
         label,
     });
-    TABLE[place].store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);
+    // ATOMICS: pairs with the acquire in `known`.
+    BY_NUMBER[number as usize].store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);
+    put(region);
     all.push(region);
     Some(region)
+}
+
+/// Puts a region into the table. The caller holds [`ALL`].
+fn put(region: &'static Region) {
+    let mut place = (region.key.load(Ordering::Relaxed) >> 4) as usize % PLACES;
+    while !TABLE[place].load(Ordering::Relaxed).is_null() {
+        place = (place + 1) % PLACES;
+    }
+    // ATOMICS: pairs with the acquire in `find_from`.
+    TABLE[place].store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);
+}
+
+/// Ends the regions with bodies at `addresses`, whose module is not there any more, or is about to go.
+pub(crate) fn end(addresses: &Range<u64>) {
+    let all = ALL.lock();
+    let is_there = |region: &&&Region| region.is_loaded() && addresses.contains(&region.body());
+    for region in all.iter().filter(is_there) {
+        take(region);
+        region.key.store(ENDED, Ordering::Relaxed);
+        UNLOADED.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Takes a region out of the table. The caller holds [`ALL`].
+///
+/// The regions behind it move up, so that no empty place is before one of them. Each is at its new place before
+/// it leaves its old one, and a thread that misses one all the same comes to [`enter`].
+fn take(region: &Region) {
+    let at = |place: usize| TABLE[place % PLACES].load(Ordering::Relaxed);
+    // The first place for its key.
+    let home = |entry: *mut Region| {
+        // SAFETY: regions are never freed.
+        (unsafe { (*entry).key.load(Ordering::Relaxed) } >> 4) as usize % PLACES
+    };
+    let mut free = (region.key.load(Ordering::Relaxed) >> 4) as usize % PLACES;
+    while !std::ptr::eq(at(free), region) {
+        if at(free).is_null() {
+            return;
+        }
+        free = (free + 1) % PLACES;
+    }
+    let mut place = free;
+    loop {
+        place = (place + 1) % PLACES;
+        let entry = at(place);
+        if entry.is_null() {
+            break;
+        }
+        // It may move up unless its own place is behind the free one.
+        let is_before = (place + PLACES - home(entry)) % PLACES >= (place + PLACES - free) % PLACES;
+        if is_before {
+            TABLE[free].store(entry, Ordering::Release);
+            free = place;
+        }
+    }
+    TABLE[free].store(std::ptr::null_mut(), Ordering::Release);
 }
 
 /// The region of that number.
@@ -232,4 +322,44 @@ pub(crate) fn numbered(number: u32) -> Option<&'static Region> {
 /// All regions in order of their first execution.
 pub(crate) fn all() -> Vec<&'static Region> {
     ALL.lock().clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bodies outside of modules, of which many have one place in the table, or places beside it.
+    fn body(number: u64) -> u64 {
+        0x5000_0000_0000 + (number % 8) * PLACES as u64 * 16 + (number / 8) * 16
+    }
+
+    #[test]
+    fn a_region_that_ends_hides_no_other_and_goes_on_under_its_number() {
+        let runtime = Runtime::out_of_reach(body as fn(u64) -> u64 as usize as u64);
+        let begin =
+            |at: u64| enter(at, Function::GOMP_parallel, runtime, None, 0).expect("a place");
+        let numbers: Vec<u32> = (0..40).map(|number| begin(body(number)).number).collect();
+        let mut there = [true; 40];
+        let mut draw = 1u64;
+        for _ in 0..2_000 {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let chosen = draw >> 33;
+            let number = (chosen % 40) as usize;
+            let at = body(number as u64);
+            if there[number] {
+                end(&(at..at + 1));
+            } else {
+                assert_eq!(begin(at).number, numbers[number], "it is the same region");
+            }
+            there[number] = !there[number];
+            for (number, &is_there) in there.iter().enumerate() {
+                let found = find(body(number as u64)).map(|region| region.number);
+                assert_eq!(found, is_there.then_some(numbers[number]));
+                let known = known(numbers[number] as usize).expect("it stays known by its number");
+                assert_eq!((known.number, known.is_loaded()), (numbers[number], is_there));
+            }
+        }
+        end(&(body(0)..u64::MAX));
+        assert!((0..40).all(|number| find(body(number)).is_none()));
+    }
 }

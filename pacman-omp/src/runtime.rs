@@ -1,8 +1,7 @@
 //! The real OpenMP runtimes behind the entries, and look-ups in them.
 
-use std::ffi::{CStr, CString, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
 use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -10,17 +9,18 @@ use pacman_core::fork::Lock;
 use pacman_regions::RuntimeFamily;
 
 use crate::function::Function;
-use crate::module::Module;
-use crate::notes;
+use crate::module::{File, Module};
 use crate::recording;
+use crate::scope::Scope;
 
-/// One loaded runtime, with its functions. Each is looked up at its first use.
+/// One runtime, with its functions. Each is looked up at its first use. A runtime that is unloaded has none
+/// until its file is loaded again.
 #[derive(Debug)]
 pub(crate) struct Runtime {
-    /// The handle of its file, with which look-ups see no other runtime. 0 if look-ups are impossible.
-    handle: usize,
+    /// Where its functions are looked up; `None` if that is impossible.
+    scope: Option<Scope>,
     real: [AtomicPtr<c_void>; Function::COUNT],
-    pub(crate) path: PathBuf,
+    pub(crate) file: &'static File,
     pub(crate) family: RuntimeFamily,
 }
 
@@ -41,12 +41,12 @@ impl Runtime {
     pub(crate) fn entered(real: *mut c_void) -> &'static Runtime {
         let module = Module::of(real as u64);
         let mut known = KNOWN.lock();
-        if let Some(known) = known.iter().find(|runtime| runtime.path == module.path) {
+        if let Some(known) = known.iter().find(|runtime| ptr::eq(runtime.file, module.file)) {
             return known;
         }
-        let handle = loaded(&module.path).unwrap_or(libc::RTLD_NEXT as usize);
-        let family = family(handle);
-        Runtime::keep(&mut known, Runtime::new(handle, null_mut(), module.path, family))
+        let scope = Scope::of(module.file);
+        let family = family(scope);
+        Runtime::keep(&mut known, Runtime::new(Some(scope), module.file, family))
     }
 
     /// The runtime whose `function` is `real`, with a cache for repeated calls.
@@ -63,16 +63,15 @@ impl Runtime {
     pub(crate) fn out_of_reach(address: u64) -> &'static Runtime {
         let module = Module::of(address);
         let mut known = KNOWN.lock();
-        if let Some(known) = known.iter().find(|runtime| runtime.path == module.path) {
+        if let Some(known) = known.iter().find(|runtime| ptr::eq(runtime.file, module.file)) {
             return known;
         }
-        let family = RuntimeFamily::Libomp;
-        Runtime::keep(&mut known, Runtime::new(0, ABSENT, module.path, family))
+        Runtime::keep(&mut known, Runtime::new(None, module.file, RuntimeFamily::Libomp))
     }
 
-    fn new(handle: usize, real: *mut c_void, path: PathBuf, family: RuntimeFamily) -> Runtime {
-        let real = std::array::from_fn(|_| AtomicPtr::new(real));
-        Runtime { handle, real, path, family }
+    fn new(scope: Option<Scope>, file: &'static File, family: RuntimeFamily) -> Runtime {
+        let real = std::array::from_fn(|_| AtomicPtr::new(null_mut()));
+        Runtime { scope, real, file, family }
     }
 
     fn keep(known: &mut Vec<&'static Runtime>, runtime: Runtime) -> &'static Runtime {
@@ -80,7 +79,7 @@ impl Runtime {
         if let Some(met) = MET.get(known.len()) {
             met.store(ptr::from_ref(runtime).cast_mut(), Ordering::Release);
         }
-        recording::runtime(known.len(), runtime.family, &runtime.path);
+        recording::runtime(known.len(), runtime.family, &runtime.file.path);
         known.push(runtime);
         runtime
     }
@@ -135,9 +134,25 @@ impl Runtime {
         if known == ABSENT {
             return None;
         }
-        let real = look_up(self.handle, function);
+        let Some(scope) = self.scope else {
+            self.real[function as usize].store(ABSENT, Ordering::Relaxed);
+            return None;
+        };
+        // While its file is not loaded, nothing is known of its functions.
+        let real = scope.within(|scope| scope.look_up(function))?;
         self.real[function as usize].store(real.unwrap_or(ABSENT), Ordering::Relaxed);
         real
+    }
+
+    /// Forgets the functions at `addresses`.
+    fn forget(&self, addresses: &Range<u64>) {
+        for real in &self.real {
+            let known = real.load(Ordering::Relaxed);
+            if addresses.contains(&(known as u64)) {
+                // ATOMICS: no thread calls a function that is gone.
+                real.store(null_mut(), Ordering::Relaxed);
+            }
+        }
     }
 
     /// The runtime's own function for a question, which does not pass this library's entries.
@@ -192,38 +207,9 @@ impl Runtime {
     }
 }
 
-/// The handle of a loaded module, which then stays loaded.
-pub(crate) fn loaded(path: &Path) -> Option<usize> {
-    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: finds the module again and adds a reference to it.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    (!handle.is_null()).then_some(handle as usize)
-}
-
-/// Looks up a symbol. Never finds this library's own function of that name: the library is not after
-/// itself, and not among another module's dependencies.
-pub(crate) fn look_up(handle: usize, function: Function) -> Option<*mut c_void> {
-    if handle == 0 {
-        return None;
-    }
-    // SAFETY: a handle of `dlopen` that is never closed, or RTLD_NEXT.
-    let real = unsafe { libc::dlsym(handle as *mut c_void, function.symbol().as_ptr()) };
-    (!real.is_null()).then_some(real)
-}
-
-/// Notes a loaded runtime whose calls did not pass this library, with its address and the possible
-/// reasons.
-pub(crate) fn note_unreached_runtime() {
-    if !KNOWN.lock().is_empty() {
-        return;
-    }
-    if let Some((path, address)) = Module::named(&["libgomp.so", "libomp.so", "libiomp5.so"]) {
-        notes::note(format!(
-            "{} is loaded at {address:#x}, and no call to it came by: either there was none, or its \
-             calls were bound past the library (by RTLD_DEEPBIND, or to a runtime linked statically)",
-            path.display()
-        ));
-    }
+/// Forgets the functions of all runtimes at `addresses`.
+pub(crate) fn forget(addresses: &Range<u64>) {
+    KNOWN.lock().iter().for_each(|runtime| runtime.forget(addresses));
 }
 
 /// The family of the runtime.
@@ -231,13 +217,11 @@ pub(crate) fn note_unreached_runtime() {
 /// The first name is OpenACC's, which only libgomp has, since GCC 5. A failed look-up leaves its message
 /// on the program's heap, which should stay as it is (see `heap.rs`). So the test for libgomp comes
 /// first.
-fn family(handle: usize) -> RuntimeFamily {
-    let has = |name: &CStr| {
-        // SAFETY: a look-up by name.
-        !unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) }.is_null()
-    };
-    match has(c"GOACC_parallel_keyed") || !has(c"__kmpc_begin") {
-        true => RuntimeFamily::Libgomp,
-        false => RuntimeFamily::Libomp,
+fn family(scope: Scope) -> RuntimeFamily {
+    let is_libgomp =
+        scope.within(|scope| scope.has(c"GOACC_parallel_keyed") || !scope.has(c"__kmpc_begin"));
+    match is_libgomp {
+        Some(false) => RuntimeFamily::Libomp,
+        Some(true) | None => RuntimeFamily::Libgomp,
     }
 }

@@ -31,7 +31,7 @@ pub use recording::{
     Region, RegionEnergy, Runtime, RuntimeFamily, Sampling, Team, Timeline, TimelineRow,
 };
 pub use row::Row;
-pub use site::Site;
+pub use site::{FileIdentity, Site};
 pub use waits::{Cause, OutsideWaits, Scheduling, States, Wait, WaitSite, Waits};
 
 // The examples of README.md are tests.

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use pacman_regions::{Options, Recording, Region};
 
@@ -120,10 +119,8 @@ fn merge(phases: &mut Vec<Phase>, phase: Phase) {
 
 /// The names of the regions, as `run` has them: the same in every run of the same binary.
 fn named(recording: &Recording, names: &mut Names) -> Vec<Name> {
-    let began = Duration::try_from_secs_f64(recording.process.began).unwrap_or_default();
-    let began = SystemTime::UNIX_EPOCH + began;
     let regions = recording.regions.iter();
-    let mut named: Vec<Name> = regions.map(|region| names.of_region(region, began)).collect();
+    let mut named: Vec<Name> = regions.map(|region| names.of_region(region)).collect();
     let sites = recording.regions.iter().map(|region| &region.site);
     tell_apart(&mut named.iter_mut().zip(sites).collect::<Vec<_>>());
     named
@@ -156,7 +153,7 @@ mod tests {
             states: None,
         };
         Region {
-            site: Site { module: "/opt/bin/app".into(), address, source: None },
+            site: Site { module: "/opt/bin/app".into(), identity: None, address, source: None },
             entry: "GOMP_parallel".into(),
             runtime: 0,
             executions,

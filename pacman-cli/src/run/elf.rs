@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use object::elf;
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::read::{ReadRef, SectionIndex, StringTable};
 use object::{Endianness, FileKind, ReadCache};
 
@@ -19,6 +19,9 @@ pub(crate) struct Header {
     pub(super) is_relocatable: bool,
     /// It names a dynamic linker.
     pub(super) has_interpreter: bool,
+    /// It is a dynamic linker, which loads the program that its arguments name: a library that names itself as
+    /// one, and no other linker. A static program has no name for the use of others.
+    pub(super) is_linker: bool,
 }
 
 /// Reads the header; `None` for a file that is not ELF, or that is broken.
@@ -35,11 +38,15 @@ fn read<H: FileHeader<Endian = Endianness>>(cache: &ReadCache<File>, bits: u8) -
     let header = H::parse(cache).ok()?;
     let endian = header.endian().ok()?;
     let segments = header.program_headers(endian, cache).ok()?;
+    let has_interpreter = segments.iter().any(|one| one.p_type(endian) == elf::PT_INTERP);
+    let mut entries = segments.iter().filter_map(|one| one.dynamic(endian, cache).ok()?).flatten();
+    let is_named = entries.any(|entry| entry.tag32(endian) == Some(elf::DT_SONAME));
     Some(Header {
         bits,
         machine: header.e_machine(endian),
         is_relocatable: header.e_type(endian) == elf::ET_DYN,
-        has_interpreter: segments.iter().any(|one| one.p_type(endian) == elf::PT_INTERP),
+        has_interpreter,
+        is_linker: !has_interpreter && is_named,
     })
 }
 

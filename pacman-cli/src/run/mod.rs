@@ -318,10 +318,11 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
             passed_by().map_or(none, |note| note).to_owned()
         }
         (_, _, Some(signal)) => format!(
-            "an OpenMP runtime was there, but no parallel region had ended when it was ended by {}",
+            "it called an OpenMP runtime, but no parallel region had ended when it was ended by {}",
             exit::named(signal)
         ),
-        _ => "an OpenMP runtime was there, but no parallel region was started".to_owned(),
+        _ => "it called an OpenMP runtime, but by no call that starts a parallel region of several threads"
+            .to_owned(),
     };
     format!("no OpenMP region was seen in {program}: {why}")
 }

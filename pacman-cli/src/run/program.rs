@@ -46,7 +46,7 @@ pub(super) fn examine(command: &OsStr) -> Obstacles {
     } else if own.is_some_and(|own| own.machine != header.machine) {
         says("it is for another processor architecture".into());
         obstacles.refuses_library = true;
-    } else if !header.has_interpreter {
+    } else if !header.has_interpreter && !header.is_linker {
         says(
             "it is statically linked, so that no library can be preloaded; link it \
               dynamically"

@@ -1,12 +1,14 @@
 //! Names of regions are the same under all compilers.
 
 use std::fs;
+use std::path::Path;
 
+use pacman_suite::skipped;
 use serde_json::Value;
 
-use super::pacman_pmu;
 use super::run_openmp::{SOURCE, regions};
 use super::scratch::Scratch;
+use super::{pacman_pmu, text};
 
 /// Names and lines of a program's regions under a compiler.
 fn named(compiler: &str, flags: &[&str], source: &str) -> Option<Vec<(String, u64)>> {
@@ -113,4 +115,51 @@ fn procedures_of_fortran_are_named_as_the_program_names_them() {
         return;
     };
     assert_eq!(found, [("sweep, line 3".to_owned(), 3)]);
+}
+
+/// The kernel starts the dynamic linker, which loads the program.
+#[test]
+fn a_program_that_the_dynamic_linker_was_told_to_load_has_its_own_names() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-g", "-fopenmp"], SOURCE) else { return };
+    let linker = ["/lib64/ld-linux-x86-64.so.2", "/usr/lib64/ld-linux-x86-64.so.2"];
+    let Some(linker) = linker.into_iter().find(|path| Path::new(path).exists()) else {
+        return skipped("no dynamic linker at its usual place");
+    };
+    let path = scratch.path("report.json");
+    let answer = pacman_pmu(&["run", "-o"]).arg(&path).args(["--", linker]).arg(&program).output();
+    let answer = answer.expect("it runs");
+    assert_eq!((answer.status.code(), text(&answer.stderr)), (Some(3), ""));
+    let report = fs::read_to_string(&path).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let names: Vec<String> = regions(&report).into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(names, ["fill, line 5", "main, line 12"]);
+}
+
+/// The report is written after the run, when another program is at the path.
+#[test]
+fn a_program_that_is_replaced_while_it_runs_is_not_named_by_the_other_one() {
+    const REPLACED: &str = "#include <stdio.h>\nint main(int count, char **words) { int n = 0;\n\
+        #pragma omp parallel\n\
+        if (count) n = 1;\n\
+        return rename(words[1], words[0]) || !n; }";
+    let scratch = Scratch::new();
+    for flags in [&["-Wl,--build-id"][..], &["-Wl,--build-id=none"]] {
+        let flags = [&["-g", "-fopenmp"], flags].concat();
+        let Some(made) = scratch.compile("gcc", &flags, REPLACED) else { return };
+        let program = scratch.path("program");
+        fs::rename(made, &program).expect("it was made");
+        let other = REPLACED.replace("main(", "other(int n) { return n; }\nint main(");
+        let Some(other) = scratch.compile("gcc", &flags, &other) else { return };
+        let path = scratch.path("report.json");
+        let mut command = pacman_pmu(&["run", "-o"]);
+        let answer = command.arg(&path).arg("--").arg(&program).arg(&other).output();
+        assert_eq!(answer.expect("it runs").status.code(), Some(0));
+        let report = fs::read_to_string(&path).expect("a report");
+        let report: Value = serde_json::from_str(&report).expect("JSON");
+        let name = regions(&report).remove(0).0;
+        assert!(name.starts_with("program+0x"), "{name}");
+        let notes = report["notes"].to_string();
+        assert!(notes.contains("the program used another file there"), "{notes}");
+    }
 }

@@ -70,3 +70,29 @@ fn a_guard_that_keeps_many_regions_is_told_once() {
     assert_eq!(report.matches("guard num-threads  ").count(), 4, "{report}");
     assert_eq!(report.matches("kept by guard").count(), 1, "{report}");
 }
+
+/// Serial regions, critical sections and leagues of teams are calls of the runtime, too.
+#[test]
+fn a_program_without_teams_of_threads_is_not_said_to_call_no_runtime() {
+    let program = |part: &str| {
+        format!("int main(int count, char **words) {{ int n = 0;\n{part}\nreturn n == 0; }}")
+    };
+    let serial = "#pragma omp parallel if (count > 5)\n{\n#pragma omp critical\nn++; }";
+    for part in [serial, "#pragma omp critical\nn++;", "#pragma omp teams num_teams(2)\nn = 1;"] {
+        for compiler in ["gcc", "clang"] {
+            let Some(said) = said(compiler, &program(part), &[]) else { continue };
+            let is_seen = said.contains("main, line 2");
+            let is_told = said.contains("but by no call that starts a parallel region");
+            assert!(is_seen || is_told, "{compiler} {part}: {said}");
+            for untrue in ["called no OpenMP runtime", "came by", "is loaded at"] {
+                assert!(!said.contains(untrue), "{compiler} {part}: {said}");
+            }
+        }
+    }
+    for compiler in ["gcc", "clang"] {
+        let clock = "n = omp_get_wtime() > 0;";
+        let source = format!("double omp_get_wtime(void);\n{}", program(clock));
+        let Some(said) = self::said(compiler, &source, &[]) else { continue };
+        assert!(said.contains(" is loaded at 0x"), "no such call is observed: {said}");
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pacman_regions::{Guard, Guarded, Site};
+use try_lock::TryLock;
 
 use crate::code::Unproved;
 use crate::function::Function;
@@ -19,20 +20,46 @@ pub(crate) struct Guards {
     decided: [AtomicU64; Guard::ALL.len()],
     /// The program asked how many threads there may be, and then ran this region. Never undone.
     pinned: AtomicBool,
-    /// The return addresses of the first question for numbers in the body, and of the first question
-    /// how many threads there may be; 0 if unknown.
-    number_at: AtomicU64,
-    query_at: AtomicU64,
+    /// The first question for numbers in the body, and the first question how many threads there may be.
+    /// Their modules may be gone when the recording ends.
+    number_at: OnceLock<Option<Site>>,
+    query_at: OnceLock<Option<Site>>,
     /// It is proved that others notice nothing of a thread without iterations.
     only_shares: AtomicBool,
-    /// Why its questions for numbers are not proved to divide loops, if the machine code of the body was
-    /// examined; see `questions`.
-    pub(super) examined: OnceLock<Option<Unproved>>,
+    /// The examination of the machine code of the body; see `questions`.
+    examined: TryLock<Option<Examined>>,
     /// See [`tells_threads_apart`](Guards::tells_threads_apart).
     numbers: OnceLock<bool>,
 }
 
+/// The answer of an examination.
+#[derive(Debug)]
+struct Examined {
+    /// The address of the body then: the answers for its calls are of no use elsewhere.
+    body: u64,
+    /// The reason why its questions for numbers are not proved to divide loops, with its place in the
+    /// symbol table of the module.
+    unproved: Option<(&'static str, u64)>,
+}
+
 impl Guards {
+    /// The machine code of the body is loaded again, perhaps elsewhere.
+    pub(super) fn is_loaded_again(&self) {
+        if let Some(mut examined) = self.examined.try_lock() {
+            *examined = None;
+        }
+    }
+
+    /// Examines the machine code of the body, unless that is done. The caller holds [`MAKING`].
+    pub(super) fn examine(&self, body: u64, bias: u64, examine: impl FnOnce() -> Option<Unproved>) {
+        // The record of the region may be written at this instant, without the answer.
+        let Some(mut examined) = self.examined.try_lock() else { return };
+        if examined.as_ref().is_none_or(|known| known.body != body) {
+            let unproved = examine().map(|unproved| (unproved.why, unproved.at.wrapping_sub(bias)));
+            *examined = Some(Examined { body, unproved });
+        }
+    }
+
     /// The program asked how many threads there may be right before it ran the region. The call returns
     /// to `at`; 0 if that is unknown.
     pub(super) fn pin(&self, at: u64) {
@@ -81,16 +108,17 @@ impl Guards {
         let acted = Guard::ALL.iter().filter_map(|guard| {
             let executions = self.decided[*guard as usize].load(Ordering::Relaxed);
             let (guard_name, mut why) = (guard.to_string(), why(*guard).to_owned());
-            if let (Guard::ThreadNumber, Some(Some(unproved))) = (guard, self.examined.get()) {
-                let offset = unproved.at.wrapping_sub(Module::of(unproved.at).bias);
-                why += &format!("; {} ({offset:#x})", unproved.why);
+            let examined = self.examined.try_lock();
+            let unproved = examined.as_ref().and_then(|known| known.as_ref()?.unproved);
+            if let (Guard::ThreadNumber, Some((unproved, offset))) = (guard, unproved) {
+                why += &format!("; {unproved} ({offset:#x})");
             }
             let at = match guard {
-                Guard::Query => &self.query_at,
-                Guard::ThreadNumber => &self.number_at,
-                _ => &NOWHERE,
+                Guard::Query => self.query_at.get(),
+                Guard::ThreadNumber => self.number_at.get(),
+                _ => None,
             };
-            let at = site(at.load(Ordering::Relaxed));
+            let at = at.cloned().flatten();
             let guarded = Guarded { guard: guard_name, why, executions, at };
             (executions > 0).then_some(guarded)
         });
@@ -98,14 +126,10 @@ impl Guards {
     }
 }
 
-/// The place of guards without one.
-static NOWHERE: AtomicU64 = AtomicU64::new(0);
-
-/// Keeps the first address.
-fn first(place: &AtomicU64, at: u64) {
-    if at != 0 && place.load(Ordering::Relaxed) == 0 {
-        // ATOMICS: of two first questions either may stay.
-        place.store(at, Ordering::Relaxed);
+/// Keeps the first call.
+fn first(place: &OnceLock<Option<Site>>, at: u64) {
+    if at != 0 && place.get().is_none() {
+        once(place, || isolated(|| site(at)));
     }
 }
 
@@ -116,7 +140,8 @@ fn site(at: u64) -> Option<Site> {
     // Code of this library or outside of any file has no name.
     (!module.path.as_os_str().is_empty() && !is_own(call)).then(|| Site {
         address: call.wrapping_sub(module.bias),
-        module: module.path,
+        module: module.path.clone(),
+        identity: module.identity.clone(),
         source: None,
     })
 }

@@ -39,7 +39,7 @@ pub(super) fn take(region: &Region, worker: &Worker) -> bool {
     if worker.depth() == 0 {
         let guards = &region.adapted.guards;
         let (asked, decided) = (program::take_asked(), program::take_decided());
-        if asked || (decided && guards.tells_threads_apart(region.body)) {
+        if asked || (decided && guards.tells_threads_apart(region.body())) {
             guards.pin(program::latest_query());
         }
     }

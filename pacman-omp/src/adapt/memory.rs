@@ -6,10 +6,12 @@
 use pacman_adapt::Evidence;
 use pacman_adapt::predict::machine_name;
 use pacman_core::Topology;
-use pacman_regions::{ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments};
+use pacman_regions::{
+    FileIdentity, ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments,
+};
 
 use super::phase::Phase;
-use crate::module;
+use crate::module::{Module, entry_of_program};
 use crate::notes;
 use crate::phases;
 use crate::process;
@@ -114,9 +116,9 @@ impl Memory {
 
 /// The code of `region`, with the label of its kernel. `None` if its file has no build ID.
 fn code_of(region: &Region) -> Option<String> {
-    let offset = region.body.wrapping_sub(region.module.bias);
-    let mut code = format!("{}+{offset:#x}", module::build_id(region.body)?);
-    if let Some(label) = phases::names::of_label(region.label()) {
+    let build_id = region.module.identity.as_ref().and_then(FileIdentity::build_id)?;
+    let mut code = format!("{build_id}+{:#x}", region.offset);
+    if let Some(label) = phases::names::of_label(region.label) {
         code += &format!(" {label}");
     }
     Some(code)
@@ -124,15 +126,15 @@ fn code_of(region: &Region) -> Option<String> {
 
 /// This program on this machine.
 fn key(topology: &Topology) -> Option<ProgramKey> {
-    let build_id = module::build_id(module::entry_of_program())?;
-    let program = std::fs::read_link("/proc/self/exe").ok()?;
+    let program = Module::of(entry_of_program());
+    let build_id = program.identity.as_ref().and_then(FileIdentity::build_id)?.to_owned();
     // With fewer contexts it is another machine to the program. Which ones they are differs from job to
     // job, and matters little.
     let allowed = topology.allowed();
     let cores =
         topology.cores().iter().filter(|core| core.cpus.iter().any(|&cpu| allowed.contains(cpu)));
     Some(ProgramKey {
-        program: program.file_name()?.to_string_lossy().into_owned(),
+        program: program.path.file_name()?.to_string_lossy().into_owned(),
         build_id,
         machine: format!(
             "{}; {} contexts of {} cores allowed",

@@ -48,7 +48,7 @@ pub(crate) use member::leave as leave_group;
 pub(crate) use outcome::{enter_labelled, enter_region, record_outcome};
 pub(crate) use places::mask_matters;
 pub(crate) use pool::Pool;
-pub(crate) use questions::divides_a_loop;
+pub(crate) use questions::{divides_a_loop, forget_questions};
 pub(crate) use state::Adapted;
 pub(crate) use team_affinity::TeamAffinities;
 pub(crate) use thread_binding::{ThreadBinding, has_bound};

@@ -67,7 +67,7 @@ pub(crate) fn enter_region(
 /// As [`enter_region`], for the region that stands for `base` within kernels of that label.
 #[cold]
 pub(crate) fn enter_labelled(base: &Region, label: u32) -> Option<&'static Region> {
-    let region = region::enter(base.body, base.entry, base.runtime, base.source.clone(), label);
+    let region = region::enter(base.body(), base.entry, base.runtime, base.source.clone(), label);
     region.inspect(|region| record_outcome(region))
 }
 

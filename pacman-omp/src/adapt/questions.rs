@@ -4,14 +4,15 @@
 //! asks from a place, [`divides_a_loop`] has the machine code of the region around that place
 //! [proved](crate::code). Later answers come from a table of return addresses.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::guards::is_llvms;
 use crate::code::{Calls, called_function, prove, prove_function};
 use crate::isolation::isolated;
-use crate::module::with_code;
-use crate::once::once;
+use crate::module::{with_code, with_modules};
+use crate::once::MAKING;
 use crate::region::{self, Region};
 
 /// The return addresses of questions, each with [`PROVED`] or without. A place that is 0 is free.
@@ -30,7 +31,7 @@ struct Called {
     refused: Vec<u64>,
 }
 
-/// Only locked in `with_code`, so that a fork never finds it locked.
+/// Only locked inside the lock of modules, so that a fork never finds it locked.
 static CALLED: Mutex<Called> = Mutex::new(Called { calls: Calls::new(), refused: Vec::new() });
 
 /// Whether the question that returns to `caller` is proved to divide static loops only.
@@ -46,12 +47,16 @@ fn examine(caller: u64) -> bool {
         // The region that begins last before the question. If the question is in another function,
         // the region's proof does not have it.
         let is_near = |region: &&&Region| {
-            region.body < caller && caller - region.body < REACH && !is_llvms(region.entry)
+            let body = region.body();
+            let is_before = region.is_loaded() && body < caller && caller - body < REACH;
+            is_before && !is_llvms(region.entry)
         };
         let all = region::all();
-        if let Some(region) = all.iter().filter(is_near).max_by_key(|region| region.body) {
-            once(&region.adapted.guards.examined, || {
-                match with_code(region.body, |code| prove(code, region.body))? {
+        if let Some(region) = all.iter().filter(is_near).max_by_key(|region| region.body()) {
+            let body = region.body();
+            let _one = MAKING.lock();
+            region.adapted.guards.examine(body, body.wrapping_sub(region.offset), || {
+                match with_code(body, |code| prove(code, body))? {
                     Ok(proof) => {
                         region.adapted.guards.set_only_shares(proof.only_shares);
                         let questions = proof.questions.into_iter();
@@ -63,8 +68,9 @@ fn examine(caller: u64) -> bool {
             });
         }
         PLACES.find(caller).unwrap_or_else(|| {
-            let bodies = all.iter().filter(|region| !is_llvms(region.entry));
-            let bodies: Vec<u64> = bodies.map(|region| region.body).collect();
+            let is_it = |region: &&&Region| region.is_loaded() && !is_llvms(region.entry);
+            let bodies = all.iter().filter(is_it);
+            let bodies: Vec<u64> = bodies.map(|region| region.body()).collect();
             keep_called(caller, &bodies);
             PLACES.keep(caller, false);
             PLACES.find(caller).unwrap_or(false)
@@ -92,7 +98,17 @@ fn keep_called(caller: u64, bodies: &[u64]) {
     questions.for_each(|question| PLACES.keep(question, true));
 }
 
-/// A table of `N` places, a power of two. Entries are never removed.
+/// Forgets the answers for code at `addresses`, and all functions that regions call.
+pub(crate) fn forget_questions(addresses: &Range<u64>) {
+    PLACES.forget(addresses);
+    // Locked as in `keep_called`.
+    with_modules(|| {
+        let mut called = CALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        *called = Called { calls: Calls::new(), refused: Vec::new() };
+    });
+}
+
+/// A table of `N` places, a power of two.
 struct Places<const N: usize>([AtomicU64; N]);
 
 /// The places to try for one address.
@@ -111,9 +127,19 @@ impl<const N: usize> Places<N> {
     #[inline]
     fn find(&self, caller: u64) -> Option<bool> {
         // ATOMICS: an entry is one word, and does not depend on other memory.
-        let known = self.of(caller).map(|place| place.load(Ordering::Relaxed));
-        let found = known.take_while(|known| *known != 0).find(|known| known & !PROVED == caller);
-        found.map(|known| known & PROVED != 0)
+        let mut known = self.of(caller).map(|place| place.load(Ordering::Relaxed));
+        known.find(|known| known & !PROVED == caller).map(|known| known & PROVED != 0)
+    }
+
+    /// Frees the places of code at `addresses`.
+    fn forget(&self, addresses: &Range<u64>) {
+        for place in &self.0 {
+            let known = place.load(Ordering::Relaxed);
+            if addresses.contains(&(known & !PROVED)) {
+                // ATOMICS: no thread asks from code that is gone.
+                place.store(0, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Keeps an answer, if a place is free. The first answer stays.

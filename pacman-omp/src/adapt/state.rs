@@ -54,6 +54,15 @@ impl Adapted {
         before
     }
 
+    /// Its module is loaded again: its code is the same, and its data is new. What was measured stays. What
+    /// the body does is looked at again, with the program's own team.
+    #[cold]
+    pub(crate) fn is_loaded_again(&self) {
+        self.guards.is_loaded_again();
+        self.looked.store(false, Ordering::Relaxed);
+        self.advance_generation();
+    }
+
     /// The body asked for numbers, as bits of [`Seen`] say. Its latest question returns to `at`.
     #[cold]
     pub(crate) fn asked(&self, seen: u32, at: u64) {

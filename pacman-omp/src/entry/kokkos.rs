@@ -172,7 +172,7 @@ pub(crate) fn settle_tool<'a>(
     mut arguments: impl Iterator<Item = &'a CStr>,
 ) {
     let of = |name: &CStr| get(name.to_str().unwrap_or_default());
-    let own = || Module::of(settle_tool_address()).path;
+    let own = || Module::of(settle_tool_address()).path.clone();
     let Some(offered) = of(NEW).filter(|offered| *offered == own()) else { return };
     let chosen = arguments.any(|word| word.to_bytes().starts_with(b"--kokkos-tools-lib"));
     let before = of(OLD).filter(|before| *before != offered);

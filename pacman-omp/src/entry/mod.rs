@@ -5,7 +5,7 @@
 //! out of the process. Dynamic loops may get larger chunks ([`dynamic_loops`]). Calls in which threads wait, and those that create tasks, can be timed
 //! ([`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]). Programs mark
 //! phases by calls of Kokkos ([`kokkos`]) and of other tools ([`markers`]), and by sessions of PACMAN
-//! ([`phases`]).
+//! ([`phases`]). Modules come to their end in [`unloads`].
 
 // The loader finds them; no code of this crate calls them.
 #![allow(unreachable_pub)]
@@ -24,6 +24,7 @@ mod ompt_waits;
 mod phases;
 mod prologue;
 mod tasks;
+mod unloads;
 mod waits;
 mod watched;
 

@@ -188,7 +188,7 @@ unsafe fn ended(
     let mut regions = worker.ompt.regions.try_borrow_mut().ok()?;
     let known = regions.iter().rposition(|region| region.data == data);
     // LLVM 19 has freed an inner team by now, and the word may belong to another thread's region.
-    let called = || regions.iter().rposition(|it| Some(it.region.body) == before(caller));
+    let called = || regions.iter().rposition(|it| Some(it.region.body()) == before(caller));
     let place = known.or_else(called)?;
     let ended = regions.swap_remove(place);
     drop(regions);
@@ -269,7 +269,7 @@ unsafe extern "C" fn sync_region(
 fn has_started_innermost(caller: *const c_void) -> bool {
     let Some(worker) = Worker::known() else { return false };
     let Ok(parts) = worker.ompt.parts.try_borrow() else { return false };
-    parts.last().is_some_and(|part| part.number == 0 && Some(part.region.body) == before(caller))
+    parts.last().is_some_and(|part| part.number == 0 && Some(part.region.body()) == before(caller))
 }
 
 /// Ends a part of the calling thread, unless it has ended already.

@@ -71,7 +71,7 @@ pub(super) struct TimedPart {
 }
 
 /// The tool's data of an open region, which the runtime hands from callback to callback. From the
-/// lowest bit on: the region's place, a number that no other execution has, and a mark.
+/// lowest bit on: the region's number, a number that no other execution has, and a mark.
 ///
 /// Not a pointer, because LLVM 14 reports the end of teams' regions whose beginning it did not report,
 /// with any value in the word. Members get the region from the word without a lock.
@@ -80,19 +80,20 @@ pub(super) struct ParallelData(pub(super) u64);
 
 impl ParallelData {
     const MARK: u64 = 0x7061 << 48;
-    const PLACE: u32 = 16;
+    const NUMBER: u32 = 16;
 
     pub(super) fn of(region: &Region) -> ParallelData {
-        const { assert!(region::PLACES <= 1 << ParallelData::PLACE) };
+        const { assert!(region::MOST <= 1 << ParallelData::NUMBER) };
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed) % (1 << (48 - ParallelData::PLACE));
-        ParallelData(ParallelData::MARK | number << ParallelData::PLACE | u64::from(region.place))
+        let execution = NEXT.fetch_add(1, Ordering::Relaxed) % (1 << (48 - ParallelData::NUMBER));
+        let number = u64::from(region.number);
+        ParallelData(ParallelData::MARK | execution << ParallelData::NUMBER | number)
     }
 
     /// The region, if the word is ours.
     pub(super) fn region(self) -> Option<&'static Region> {
-        let place = (self.0 % (1 << ParallelData::PLACE)) as usize;
-        (self.0 >> 48 == ParallelData::MARK >> 48).then(|| region::at(place)).flatten()
+        let number = (self.0 % (1 << ParallelData::NUMBER)) as usize;
+        (self.0 >> 48 == ParallelData::MARK >> 48).then(|| region::known(number)).flatten()
     }
 }
 

@@ -58,6 +58,8 @@ macro_rules! entries {
     (TeamSize $name:ident) => {};
     // `mpi` has these.
     (Mpi $name:ident) => {};
+    // `unloads` has these.
+    (Unloads $name:ident) => {};
     // `kokkos` and `markers` have these.
     (Marks $name:ident) => {};
     // `tasks` has these.
@@ -146,7 +148,7 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
         CallKind::ChangesTeams => return process::may_change_teams(),
         CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
-        CallKind::Mpi | CallKind::Marks => return,
+        CallKind::Mpi | CallKind::Marks | CallKind::Unloads => return,
     };
     if bits == Seen::QUERY {
         process::may_change_teams();

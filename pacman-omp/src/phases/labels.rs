@@ -19,7 +19,7 @@ pub(crate) fn labelled(base: &'static Region, worker: &Worker) -> &'static Regio
     if label == 0 {
         return base;
     }
-    let known = region::find(region::key(base.body, label));
+    let known = region::find(region::key(base.body(), label));
     // Without place for another region the executions stay with the one that has no label.
     known.or_else(|| isolated(|| adapt::enter_labelled(base, label))).unwrap_or(base)
 }

@@ -1,6 +1,8 @@
 //! The executions that a thread starts before it times one of their region.
 
 use std::cell::Cell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pacman_regions::arena::{COUNTDOWNS, Thread};
 
@@ -17,7 +19,8 @@ pub(crate) struct Countdowns {
 /// The countdown of one region.
 #[derive(Debug)]
 struct Countdown {
-    body: Cell<u64>,
+    /// 0 if its module is gone, which another thread may find.
+    body: AtomicU64,
     /// The executions in the thread's record after which one is timed.
     until: Cell<u64>,
 }
@@ -33,7 +36,7 @@ impl Default for Countdowns {
     fn default() -> Countdowns {
         Countdowns {
             index: [const { Cell::new(0) }; HASHES],
-            all: [const { Countdown { body: Cell::new(0), until: Cell::new(0) } }; COUNTDOWNS],
+            all: [const { Countdown { body: AtomicU64::new(0), until: Cell::new(0) } }; COUNTDOWNS],
         }
     }
 }
@@ -52,14 +55,14 @@ impl Countdowns {
     #[inline(always)]
     pub(crate) fn latest_place(&self, body: u64) -> Option<usize> {
         let latest = usize::from(self.index[hash(body)].get()).checked_sub(1)?;
-        (self.all.get(latest)?.body.get() == body).then_some(latest)
+        (self.all.get(latest)?.body.load(Ordering::Relaxed) == body).then_some(latest)
     }
 
     /// The place of a body whose hash another one has as well.
     #[cold]
     #[inline(never)]
     fn search(&self, body: u64) -> Option<usize> {
-        self.all.iter().position(|known| known.body.get() == body)
+        self.all.iter().position(|known| known.body.load(Ordering::Relaxed) == body)
     }
 
     /// Whether an execution of the region at that place is only counted; counts it.
@@ -84,7 +87,7 @@ impl Countdowns {
             known => known.or_else(|| thread.place(region)),
         };
         let Some(place) = place else { return };
-        self.all[place].body.set(body);
+        self.all[place].body.store(body, Ordering::Relaxed);
         self.index[hash(body)].set(place as u8 + 1);
         self.all[place].until.set(thread.counted(place) + u64::from(executions));
     }
@@ -92,7 +95,19 @@ impl Countdowns {
     /// In the child of a fork: the thread has a new record.
     pub(crate) fn forget(&self) {
         self.index.iter().for_each(|place| place.set(0));
-        self.all.iter().for_each(|known| known.body.set(0));
+        self.all.iter().for_each(|known| known.body.store(0, Ordering::Relaxed));
+    }
+
+    /// The bodies at `addresses` are not there any more. Any thread may call it.
+    pub(crate) fn forget_bodies(&self, addresses: &Range<u64>) {
+        for known in &self.all {
+            let body = known.body.load(Ordering::Relaxed);
+            if addresses.contains(&body) {
+                // ATOMICS: the owner may just set the body of another module.
+                let (order, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+                let _ = known.body.compare_exchange(body, 0, order, failed);
+            }
+        }
     }
 }
 
@@ -150,6 +165,18 @@ mod tests {
                 "what was left of a countdown is not counted"
             );
         }
+    }
+
+    #[test]
+    fn bodies_of_a_module_that_is_gone_have_no_countdown() {
+        let (countdowns, thread) = (Countdowns::default(), Thread::unrecorded());
+        (0..8).for_each(|region| countdowns.set(body(region), &thread, region, 9));
+        countdowns.forget_bodies(&(body(2)..body(5)));
+        let counted = (0..8).filter(|region| countdowns.counts(body(*region), &thread));
+        assert_eq!(counted.collect::<Vec<_>>(), [0, 1, 5, 6, 7]);
+        countdowns.set(body(3), &thread, 80, 1);
+        assert!(countdowns.counts(body(3), &thread), "another module is there now");
+        assert_eq!(thread.place(80).map(|place| thread.counted(place)), Some(1));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod thread_clock;
 mod useful;
 mod wait;
 
+pub(crate) use sites::forget as forget_sites;
 pub(crate) use state::{PartKey, PhaseBegin, REPORTED, Saved, WaitState};
 pub(crate) use useful::{PartTime, UsefulTime};
 pub(crate) use wait::{

@@ -18,6 +18,11 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// Whether it is no construct, but a state.
+    fn is_state(&self) -> bool {
+        self.caller < u64::from(state::SITES)
+    }
+
     fn hash(&self) -> usize {
         let part = u64::from(self.region) << 32 | u64::from(self.thread);
         // Fibonacci hashing; calls in one function are close to each other.
@@ -30,9 +35,23 @@ impl Key {
 struct Entry {
     key: Key,
     row: &'static WaitRow,
+    /// See [`sites::forgotten`].
+    forgotten: u32,
     /// Waits that are not in the row yet.
     count: u64,
     ticks: u64,
+}
+
+impl Entry {
+    /// Whether the construct is still there, after modules were unloaded.
+    #[cold]
+    fn is_there(&mut self) -> bool {
+        let is_there = self.key.is_state() || sites::is(self.key.caller, self.row.key().2);
+        if is_there {
+            self.forgotten = sites::forgotten();
+        }
+        is_there
+    }
 }
 
 /// Waits get into the rows when their part ends, as the part's time does. So a process that ends in a
@@ -47,12 +66,16 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Adds waits, or a state; not both numbers are 0. Without the entry it answers false.
+    /// Adds waits, or a state; not both numbers are 0. Without the entry, or if the construct is another one by now,
+    /// it answers false.
     #[inline]
     pub(super) fn add(&mut self, key: &Key, count: u64, ticks: u64) -> bool {
         let Some(place) = self.find(key) else { return false };
         let entry = &mut self.entries[place];
         if entry.count | entry.ticks == 0 {
+            if entry.forgotten != sites::forgotten() && !entry.is_there() {
+                return false;
+            }
             // `enter` has reserved the room.
             self.touched.push(place as u32);
         }
@@ -85,8 +108,18 @@ impl Table {
             Ok(number) if number < state::SITES => number,
             _ => sites::number(key.region, key.caller, cause),
         };
+        let known = self.find(key);
+        if let Some(place) = known {
+            // Another construct is at this address now.
+            rows::give_back_waits(std::iter::once(self.entries[place].row));
+        }
         let row = rows::wait_row(key.region, key.thread, site);
-        self.entries.push(Entry { key: *key, row, count: 0, ticks: 0 });
+        let entry = Entry { key: *key, row, forgotten: sites::forgotten(), count: 0, ticks: 0 };
+        if let Some(place) = known {
+            self.entries[place] = entry;
+            return;
+        }
+        self.entries.push(entry);
         let room = self.entries.capacity() - self.touched.len();
         self.touched.reserve(room);
         if self.entries.len() * 2 > self.index.len() {

@@ -2,6 +2,7 @@
 
 mod dynamic_loops;
 mod in_sets;
+pub(crate) mod living;
 mod part_start;
 mod primary;
 mod region_rows;
@@ -9,5 +10,6 @@ mod sampled;
 mod thread;
 
 pub(crate) use dynamic_loops::DynamicLoops;
+pub(crate) use living::forget_bodies;
 pub(crate) use part_start::PartStart;
 pub(crate) use thread::Worker;

@@ -39,11 +39,11 @@ impl Worker {
 
     /// Whether there is a place for the countdown of the region.
     pub(crate) fn can_count(&self, region: &Region) -> bool {
-        self.countdowns.have_place(region.body, self.thread.get(), region.number)
+        self.countdowns.have_place(region.body(), self.thread.get(), region.number)
     }
 
     /// The next `executions` of the region that the thread starts are only counted.
     pub(crate) fn count_next(&self, region: &Region, executions: u32) {
-        self.countdowns.set(region.body, self.thread.get(), region.number, executions);
+        self.countdowns.set(region.body(), self.thread.get(), region.number, executions);
     }
 }

@@ -9,6 +9,7 @@ use pacman_core::clock::Clock;
 use pacman_regions::arena::{Row, Thread};
 
 use super::dynamic_loops::DynamicLoops;
+use super::living;
 use super::part_start::{PartStart, UNREAD};
 use super::region_rows::RegionRows;
 use crate::adapt::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
@@ -107,7 +108,7 @@ impl Worker {
     #[cold]
     fn make() -> &'static Worker {
         let worker: &'static Worker = isolated_memory(|| {
-            Box::leak(Box::new(Worker {
+            let worker: &'static Worker = Box::leak(Box::new(Worker {
                 nesting: Cell::default(),
                 counters: Cell::new(ptr::null()),
                 rows: RegionRows::default(),
@@ -135,7 +136,9 @@ impl Worker {
                 spent: Cell::new(0),
                 counted: Cell::new(0),
                 asked_at: Cell::new(0),
-            }))
+            }));
+            living::enter(&worker.countdowns);
+            worker
         });
         tls::set(ptr::from_ref(worker).cast());
         worker
@@ -355,6 +358,7 @@ impl Worker {
 
     /// The thread ends.
     fn retire(self: Box<Worker>) {
+        isolated(|| living::leave(&self.countdowns));
         if process::is_metered() {
             energy::forget(self.address());
         }

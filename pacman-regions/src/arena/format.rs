@@ -14,7 +14,7 @@ pub(super) const LINE: usize = 8;
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// The symbol of a `u32` in the preloaded library that holds its [`VERSION`]. The command reads it from
 /// the file, so that it never preloads a library whose recordings it cannot read.
 pub const VERSION_SYMBOL: &str = "PACMAN_OMP_RECORDINGS";
@@ -38,8 +38,8 @@ pub enum Kind {
     /// The events. Their number; for each its name, 1 or 0, and the reason if it is not counted. Then
     /// the number of event sets; for each the number of its counts, and the index of the event of each.
     Events = 6,
-    /// A region: its number, the number of its runtime, address, module, 1 or 0, source, entry. Then
-    /// one more than the number of the phase whose label it has, or 0.
+    /// A region: its number, the number of its runtime, address, module with its identity, 1 or 0, source,
+    /// entry. Then one more than the number of the phase whose label it has, or 0.
     Region = 7,
     /// A line for the reader.
     Note = 8,
@@ -54,7 +54,8 @@ pub enum Kind {
     EnergySource = 12,
     /// The energy of the process or of a region: [`Energy`](super::Energy).
     Energy = 13,
-    /// A waiting construct: its number, its cause, address, module, 1 or 0, and the name of an MPI call.
+    /// A waiting construct: its number, its cause, address, module with its identity, 1 or 0, and the name
+    /// of an MPI call.
     WaitSite = 14,
     /// One thread's waits in a region at one construct: [`WaitRow`](super::WaitRow).
     WaitRow = 15,

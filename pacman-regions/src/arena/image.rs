@@ -170,7 +170,7 @@ fn put_waits(
     for (number, WaitSite { site, cause, call }) in waits.sites.iter().enumerate() {
         let payload = Payload::new().number(number as u64 + u64::from(state::SITES));
         let payload = payload.number(*cause as u64).number(site.address);
-        let payload = payload.bytes(site.module.as_os_str().as_bytes());
+        let payload = payload.module(&site.module, site.identity.as_ref());
         writer.append(Kind::WaitSite, &payload.optional(call.as_deref().map(str::as_bytes)));
     }
     for own in &waits.outside {
@@ -351,7 +351,7 @@ fn put_region(
         .number(number.into())
         .number(region.runtime as u64)
         .number(site.address)
-        .bytes(site.module.as_os_str().as_bytes())
+        .module(&site.module, site.identity.as_ref())
         .optional(site.source.as_deref().map(str::as_bytes))
         .bytes(region.entry.as_bytes())
         .number(label.map_or(0, |phase| phase as u64 + 1));

@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::{Event, Rank};
+use crate::{Event, FileIdentity, Rank};
 
 /// The longest byte string of a record. A longer command line is cut.
 const LONGEST: usize = 1 << 16;
@@ -45,6 +45,20 @@ impl Payload {
         match bytes {
             Some(bytes) => self.number(1).bytes(bytes),
             None => self.number(0),
+        }
+    }
+
+    /// Adds the file of a module with its identity: its path; 0 without an identity; 1 and the build ID; or
+    /// 2 and the system's facts.
+    #[must_use]
+    pub fn module(self, path: &Path, identity: Option<&FileIdentity>) -> Payload {
+        let all = self.bytes(path.as_os_str().as_bytes());
+        match identity {
+            None => all.number(0),
+            Some(FileIdentity::BuildId(id)) => all.number(1).bytes(id.as_bytes()),
+            Some(&FileIdentity::Metadata { device, inode, size, modified }) => {
+                all.number(2).number(device).number(inode).number(size).number(modified as u64)
+            }
         }
     }
 
@@ -104,6 +118,22 @@ impl Cursor<'_> {
 
     pub(super) fn path(&mut self) -> Option<PathBuf> {
         self.bytes().map(|bytes| PathBuf::from(OsStr::from_bytes(&bytes)))
+    }
+
+    /// The file of a module, and its identity.
+    pub(super) fn module(&mut self) -> Option<(PathBuf, Option<FileIdentity>)> {
+        let path = self.path()?;
+        let identity = match self.number()? {
+            0 => None,
+            1 => Some(FileIdentity::BuildId(self.text()?)),
+            _ => Some(FileIdentity::Metadata {
+                device: self.number()?,
+                inode: self.number()?,
+                size: self.number()?,
+                modified: self.number()? as i64,
+            }),
+        };
+        Some((path, identity))
     }
 
     /// `Some(None)` if the string is absent.

@@ -10,11 +10,10 @@ mod symbols;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use pacman_events::shown::{shown_path, text_of};
 
-use pacman_regions::{PhaseKind, Region, Site};
+use pacman_regions::{FileIdentity, PhaseKind, Region, Site};
 
 use module::Module;
 use shortened::shortened;
@@ -48,30 +47,30 @@ impl Name {
 /// Modules that were opened for their names.
 #[derive(Default)]
 pub(crate) struct Names {
-    modules: HashMap<PathBuf, CliResult<Module>>,
+    modules: HashMap<(PathBuf, Option<FileIdentity>), CliResult<Module>>,
     /// Lines about modules without names.
     pub(super) notes: Vec<String>,
 }
 
 impl Names {
-    /// The name of a region of a process that began at `began`: its label if it has one.
-    pub(crate) fn of_region(&mut self, region: &Region, began: SystemTime) -> Name {
-        let mut name = self.of(&region.site, began);
+    /// The name of a region: its label if it has one.
+    pub(crate) fn of_region(&mut self, region: &Region) -> Name {
+        let mut name = self.of(&region.site);
         if let Some(label) = &region.label {
             name.text = self::label(label, PhaseKind::KokkosFor);
         }
         name
     }
 
-    /// The name of code of a process that began at `began`.
-    ///
-    /// A module that is gone, or that changed since, gives no names: they could be wrong ones.
-    pub(super) fn of(&mut self, site: &Site, began: SystemTime) -> Name {
+    /// The name of code. A module whose file is not there any more gives no names: they could be wrong ones.
+    pub(super) fn of(&mut self, site: &Site) -> Name {
         let source = site.source.as_deref().and_then(Source::parse);
         let at = shown_path(&site.module);
-        let module = self.modules.entry(site.module.clone()).or_insert_with(|| {
-            let module = Module::open(&site.module, began);
-            if let Err(why) = &module {
+        let key = (site.module.clone(), site.identity.clone());
+        let module = self.modules.entry(key).or_insert_with(|| {
+            let module = Module::open(&site.module, site.identity.as_ref());
+            // Code outside of any file has no names anywhere.
+            if let (Err(why), false) = (&module, site.module.as_os_str().is_empty()) {
                 self.notes.push(format!("regions of {at} are shown by offset: {why}"));
             }
             module
@@ -164,8 +163,8 @@ fn named(
     }
 }
 
-/// Makes names that several regions of a process share different: by line, by the instance of a template
-/// or by offset.
+/// Makes names that several regions of a process share different: by line, by the instance of a template,
+/// by offset, by module and offset, or by the module's identity as well.
 pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     let place = |name: &Name| (name.text.clone(), name.file.clone().zip(name.line));
     let mut named: HashMap<String, usize> = HashMap::new();
@@ -179,7 +178,15 @@ pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     let instances: Vec<Option<String>> = namesakes.iter().map(|(name, _)| own(name)).collect();
     let mut placed: HashMap<_, usize> = HashMap::new();
     let mut instantiated: HashMap<_, usize> = HashMap::new();
-    for ((name, _), instance) in namesakes.iter().zip(&instances) {
+    let mut offsets: HashMap<_, usize> = HashMap::new();
+    let mut in_modules: HashMap<_, usize> = HashMap::new();
+    let offset = |name: &Name, site: &Site| (name.text.clone(), site.address);
+    let in_module = |name: &Name, site: &Site| {
+        (name.text.clone(), site.module.file_name().map(text_of), site.address)
+    };
+    for ((name, site), instance) in namesakes.iter().zip(&instances) {
+        *offsets.entry(offset(name, site)).or_default() += 1;
+        *in_modules.entry(in_module(name, site)).or_default() += 1;
         *placed.entry(place(name)).or_default() += 1;
         *instantiated.entry((name.text.clone(), instance.clone())).or_default() += 1;
     }
@@ -189,7 +196,14 @@ pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
         let apart = match (&name.file, name.line, instance.filter(|_| is_alone)) {
             (Some(file), Some(line), _) if is_placed_alone => format!(" ({}:{line})", last(file)),
             (.., Some(instance)) => format!(" ({instance})"),
-            _ => format!(" ({:#x})", site.address),
+            _ if offsets[&offset(name, site)] == 1 => format!(" ({:#x})", site.address),
+            _ => {
+                let module = site.module.file_name().map(text_of).unwrap_or_default();
+                let others = in_modules[&in_module(name, site)] > 1;
+                let identity = site.identity.as_ref().filter(|_| others);
+                let identity = identity.map_or_else(String::new, |own| format!(", {own}"));
+                format!(" ({module}+{:#x}{identity})", site.address)
+            }
         };
         name.text += &apart;
         name.apart = Some(apart);
@@ -226,6 +240,9 @@ fn ends_with(full: &str, part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     #[test]
@@ -243,26 +260,41 @@ mod tests {
     #[test]
     fn a_module_that_is_gone_gives_offsets() {
         let mut names = Names::default();
-        let site = Site { module: "/no/such/solver".into(), address: 0x1260, source: None };
-        let name = names.of(&site, SystemTime::now());
+        let site = Site {
+            module: "/no/such/solver".into(),
+            identity: None,
+            address: 0x1260,
+            source: None,
+        };
+        let name = names.of(&site);
         assert_eq!((name.text.as_str(), name.file), ("solver+0x1260", None));
-        names.of(&site, SystemTime::now());
+        names.of(&site);
         assert_eq!(names.notes.len(), 1, "{:?}", names.notes);
         assert!(names.notes[0].contains("/no/such/solver"), "{}", names.notes[0]);
     }
 
     #[test]
-    fn a_module_that_changed_gives_offsets() {
+    fn another_file_at_the_path_of_a_module_gives_offsets() {
         let module = std::env::current_exe().expect("a test is a program");
-        let site = Site { module, address: 0x40, source: None };
+        let about = fs::metadata(&module).expect("it is there");
+        let modified = about.mtime() * 1_000_000_000 + about.mtime_nsec();
+        let metadata = |inode: u64| {
+            let (device, size) = (about.dev(), about.size());
+            Some(FileIdentity::Metadata { device, inode, size, modified })
+        };
         let mut names = Names::default();
-        let name = names.of(&site, SystemTime::UNIX_EPOCH);
-        assert!(name.text.ends_with("+0x40"), "{name:?}");
-        assert!(
-            names.notes[0].ends_with("it changed since the program began"),
-            "{:?}",
-            names.notes
-        );
+        let mut notes = |identity: Option<FileIdentity>| {
+            let site = Site { module: module.clone(), identity, address: 0x40, source: None };
+            let name = names.of(&site);
+            assert!(name.text.ends_with("+0x40"), "{name:?}");
+            std::mem::take(&mut names.notes).concat()
+        };
+        assert_eq!(notes(metadata(about.ino())), "", "it is the same file");
+        let said = notes(metadata(about.ino() + 1));
+        assert!(said.ends_with("used another file there, or this one changed since"), "{said}");
+        let said = notes(Some(FileIdentity::BuildId("0fa0".into())));
+        assert!(said.ends_with("used another file there, with the build ID 0fa0"), "{said}");
+        assert!(notes(None).ends_with("could not tell it from other files"));
     }
 
     #[test]
@@ -275,7 +307,8 @@ mod tests {
             apart: None,
             function: None,
         };
-        let site = |address| Site { module: "/bin/x".into(), address, source: None };
+        let site =
+            |address| Site { module: "/bin/x".into(), identity: None, address, source: None };
         let (mut one, mut two, mut three) =
             (name("/s/a.c", 3), name("/s/b.c", 3), name("/s/b.c", 3));
         let sites = [site(1), site(2), site(3)];
@@ -283,6 +316,17 @@ mod tests {
         assert_eq!(one.text, "work, region 0 (a.c:3)");
         assert_eq!(two.text, "work, region 0 (0x2)");
         assert_eq!(three.text, "work, region 0 (0x3)");
+        let plugin = |module: &str, id: &str| {
+            let identity = Some(FileIdentity::BuildId(id.into()));
+            Site { module: module.into(), identity, ..site(7) }
+        };
+        let sites = [plugin("/a/x.so", "01"), plugin("/b/y.so", "02"), plugin("/a/x.so", "03")];
+        let [mut first, mut second, mut third] = [(); 3].map(|()| name("/s/b.c", 3));
+        let named = [(&mut first, &sites[0]), (&mut second, &sites[1]), (&mut third, &sites[2])];
+        tell_apart(&mut Vec::from(named));
+        assert_eq!(first.text, "work, region 0 (x.so+0x7, build ID 01)");
+        assert_eq!(second.text, "work, region 0 (y.so+0x7)");
+        assert_eq!(third.text, "work, region 0 (x.so+0x7, build ID 03)");
         two.text.insert_str(0, &"lab::Grid<std::vector<double>>::".repeat(2));
         assert_eq!(two.short(), "lab::Grid<…>::lab::Grid<…>::work, region 0 (0x2)");
     }

@@ -7,11 +7,11 @@ use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use addr2line::Loader;
 use memmap2::Mmap;
 use object::{Object as _, ObjectSection, SectionKind};
+use pacman_regions::FileIdentity;
 
 use super::outlined;
 use super::references::References;
@@ -51,15 +51,23 @@ pub(super) struct Referrer {
 }
 
 impl Module {
-    /// Opens a module that a process used which began at `began`.
-    pub(crate) fn open(path: &Path, began: SystemTime) -> CliResult<Module> {
-        let about = fs::metadata(path)
-            .map_err(|error| CliError::Refused(format!("it is gone: {error}")))?;
-        if changed(&about) > began {
-            return Err(CliError::refused("it changed since the program began"));
-        }
-        let content = opened(path).map_err(CliError::refused)?;
+    /// Opens the file of a module that a process used. Another file at that path is refused: its names would
+    /// be wrong ones.
+    pub(super) fn open(path: &Path, identity: Option<&FileIdentity>) -> CliResult<Module> {
+        Module::read(path, |file, about| check(identity, file, about))
+    }
+
+    /// Reads a file that passes `check`.
+    pub(crate) fn read(
+        path: &Path,
+        check: impl FnOnce(&Object<'_>, &fs::Metadata) -> CliResult<()>,
+    ) -> CliResult<Module> {
+        let gone = |error| CliError::Refused(format!("it is gone: {error}"));
+        let opened_file = fs::File::open(path).map_err(gone)?;
+        let about = opened_file.metadata().map_err(CliError::refused)?;
+        let content = content(opened_file, path).map_err(CliError::refused)?;
         let file = object::File::parse(&*content).map_err(CliError::refused)?;
+        check(&file, &about)?;
         let symbols = Symbols::of(&file);
         let mut separate = None;
         if let Some(path) = self::separate(&file, path) {
@@ -169,7 +177,10 @@ impl Deref for Content {
 }
 
 fn opened(path: &Path) -> std::io::Result<Content> {
-    let file = fs::File::open(path)?;
+    content(fs::File::open(path)?, path)
+}
+
+fn content(file: fs::File, path: &Path) -> std::io::Result<Content> {
     // SAFETY: nobody should write to the file of a program while this command reads names from it. Linux
     // refuses that while it runs, and a linker writes a new file. addr2line maps the same file.
     match unsafe { Mmap::map(&file) } {
@@ -178,12 +189,34 @@ fn opened(path: &Path) -> std::io::Result<Content> {
     }
 }
 
-/// When the file's content or its name last changed.
-fn changed(about: &fs::Metadata) -> SystemTime {
-    // A file that was moved here keeps its time of modification.
-    let seconds = u64::try_from(about.ctime()).unwrap_or(0);
-    let nanoseconds = u64::try_from(about.ctime_nsec()).unwrap_or(0);
-    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
+/// Checks that a file is the one that the process used.
+fn check(identity: Option<&FileIdentity>, file: &Object, about: &fs::Metadata) -> CliResult<()> {
+    let build_id = || file.build_id().ok().flatten().map(hexadecimal);
+    let is_it = match identity {
+        Some(FileIdentity::BuildId(used)) => build_id().as_ref() == Some(used),
+        Some(used @ FileIdentity::Metadata { .. }) => {
+            let (seconds, nanoseconds) = (about.mtime(), about.mtime_nsec());
+            let modified = seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds);
+            let (device, inode, size) = (about.dev(), about.ino(), about.size());
+            *used == FileIdentity::Metadata { device, inode, size, modified }
+        }
+        None => {
+            return Err(CliError::refused(
+                "it has no build ID, and the program could not tell it from other files",
+            ));
+        }
+    };
+    match is_it {
+        true => Ok(()),
+        false => Err(CliError::Refused(match identity.and_then(FileIdentity::build_id) {
+            Some(used) => format!("the program used another file there, with the build ID {used}"),
+            None => "the program used another file there, or this one changed since".into(),
+        })),
+    }
+}
+
+fn hexadecimal(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The file with the stripped debug information. It must have the same build ID.
@@ -191,7 +224,7 @@ fn separate(file: &Object, path: &Path) -> Option<PathBuf> {
     let id = file.build_id().ok()??;
     let mut candidates = Vec::new();
     if let [first, rest @ ..] = id {
-        let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let rest = hexadecimal(rest);
         candidates.push(PathBuf::from(format!("{DEBUG}/.build-id/{first:02x}/{rest}.debug")));
     }
     if let Ok(Some((name, _))) = file.gnu_debuglink() {

@@ -1,7 +1,5 @@
 //! The guards that kept a region as it was, with the place of the program's call.
 
-use std::time::SystemTime;
-
 use pacman_regions::Region;
 use serde::Serialize;
 
@@ -18,15 +16,15 @@ pub(in crate::run) struct GuardReport {
 }
 
 impl GuardReport {
-    /// The guards of a region of a process that began at `began`.
-    pub(super) fn all(region: &Region, names: &mut Names, began: SystemTime) -> Vec<GuardReport> {
+    /// The guards of a region.
+    pub(super) fn all(region: &Region, names: &mut Names) -> Vec<GuardReport> {
         let guards = region.adaptation.iter().flat_map(|adaptation| &adaptation.guards);
         guards
             .map(|guarded| GuardReport {
                 guard: guarded.guard.clone(),
                 why: guarded.why.clone(),
                 executions: guarded.executions,
-                at: guarded.at.as_ref().map(|site| match names.of(site, began) {
+                at: guarded.at.as_ref().map(|site| match names.of(site) {
                     Name { file: Some(file), line: Some(line), .. } => format!("{file}:{line}"),
                     _ => {
                         let module = site.module.to_string_lossy();

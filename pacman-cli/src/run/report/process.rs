@@ -1,7 +1,6 @@
 //! One process: who ran, its regions by time, and when they ran.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, SystemTime};
 
 use pacman_regions::{
     Ending, ExecutionLog, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily,
@@ -73,12 +72,10 @@ impl ProcessReport {
         let left_out = leave_out(&mut recording);
         let of_phases = leave_out_of_phases(&mut recording);
         let recording = &recording;
-        let began = Duration::try_from_secs_f64(recording.process.began).unwrap_or_default();
-        let began = SystemTime::UNIX_EPOCH + began;
         let columns =
             Columns::of(&recording.events, &recording.sets, recording.overhead.nanoseconds);
         let mut named: Vec<Name> =
-            recording.regions.iter().map(|region| names.of_region(region, began)).collect();
+            recording.regions.iter().map(|region| names.of_region(region)).collect();
         let sites = recording.regions.iter().map(|region| &region.site);
         tell_apart(&mut named.iter_mut().zip(sites).collect::<Vec<_>>());
         let mut order: Vec<usize> = (0..recording.regions.len()).collect();
@@ -89,7 +86,7 @@ impl ProcessReport {
             .waits
             .iter()
             .flat_map(|waits| &waits.sites)
-            .map(|site| SiteReport { name: names.of(&site.site, began), site: site.clone() })
+            .map(|site| SiteReport { name: names.of(&site.site), site: site.clone() })
             .collect();
         let overhead = recording.overhead.nanoseconds;
         let seconds = recording.process.seconds;
@@ -101,7 +98,7 @@ impl ProcessReport {
                 let region = &recording.regions[at];
                 RegionReport {
                     outer: outer(recording, at),
-                    guards: GuardReport::all(region, names, began),
+                    guards: GuardReport::all(region, names),
                     states: RegionStates::of(region, &sites),
                     ..RegionReport::of(region, name, (seconds, watts), overhead, &columns, seats)
                 }

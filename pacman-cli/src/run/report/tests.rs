@@ -37,7 +37,7 @@ pub(in crate::run) fn row(
 pub(in crate::run) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
     let team = |&(threads, seconds): &(u32, f64)| Team { threads, executions: 10, seconds };
     Region {
-        site: Site { module: "/bin/x".into(), address: 1, source: None },
+        site: Site { module: "/bin/x".into(), identity: None, address: 1, source: None },
         entry: "GOMP_parallel".into(),
         runtime: 0,
         executions: 10,
@@ -172,7 +172,7 @@ fn timed() -> Recording {
     };
     let with = |row: Row, waits: f64| Row { states: Some(states(waits)), ..row };
     let rows = vec![with(row(0, 8.0, None, 0, &[]), 1.0), with(row(1, 7.0, None, 0, &[]), 5.0)];
-    let site = Site { module: "/bin/x".into(), address: 7, source: None };
+    let site = Site { module: "/bin/x".into(), identity: None, address: 7, source: None };
     Recording {
         process: Process {
             pid: 1,

@@ -21,8 +21,8 @@ impl Known {
     pub(super) fn of(record: &[u64]) -> Option<Known> {
         let mut cursor = Cursor(&record[2..]);
         let (runtime, address) = (cursor.small()?, cursor.number()?);
-        let (module, source) = (cursor.path()?, cursor.optional()?);
-        let site = Site { module, address, source };
+        let ((module, identity), source) = (cursor.module()?, cursor.optional()?);
+        let site = Site { module, identity, address, source };
         let entry = cursor.text()?;
         let labelled_by = cursor.small()?.checked_sub(1);
         Some(Known { runtime, site, entry, labelled_by, label: None })
@@ -59,7 +59,7 @@ pub(super) fn region(
     let most = sum.most_of_a_row();
     let nowhere = || Known {
         runtime: 0,
-        site: Site { module: Default::default(), address: 0, source: None },
+        site: Site::default(),
         entry: "?".into(),
         labelled_by: None,
         label: None,

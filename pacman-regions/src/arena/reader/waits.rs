@@ -138,8 +138,7 @@ impl Sites<'_, '_> {
     fn place(&mut self, number: u32) -> usize {
         *self.known.entry(number).or_insert_with(|| {
             let known = site_of(self.owned, self.owner, number).and_then(site);
-            let nowhere = Site { module: Default::default(), address: 0, source: None };
-            let unknown = WaitSite { site: nowhere, cause: Cause::Worksharing, call: None };
+            let unknown = WaitSite { site: Site::default(), cause: Cause::Worksharing, call: None };
             self.all.push(known.unwrap_or(unknown));
             self.all.len() - 1
         })
@@ -149,6 +148,7 @@ impl Sites<'_, '_> {
 fn site(record: &[u64]) -> Option<WaitSite> {
     let mut cursor = Cursor(&record[2..]);
     let (cause, address) = (Cause::numbered(cursor.number()?)?, cursor.number()?);
-    let site = Site { module: cursor.path()?, address, source: None };
+    let (module, identity) = cursor.module()?;
+    let site = Site { module, identity, address, source: None };
     Some(WaitSite { site, cause, call: cursor.optional()? })
 }

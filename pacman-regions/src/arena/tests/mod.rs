@@ -5,6 +5,9 @@ mod sampled;
 mod specimen;
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
 
@@ -13,7 +16,7 @@ use proptest::prelude::*;
 use super::cell::{add, load};
 use super::format::{WORDS, header};
 use super::*;
-use crate::{Adaptation, Cause, Ending, Rank, Recording, Region, Sampling, Timeline};
+use crate::{Adaptation, Cause, Ending, FileIdentity, Rank, Recording, Region, Sampling, Timeline};
 
 thread_local! {
     static LOG: RefCell<Option<Vec<(usize, u64)>>> = const { RefCell::new(None) };
@@ -95,7 +98,10 @@ fn a_copy_leaves_out_the_unused_ends_of_chunks() {
 
 fn region_record(number: u32) -> Payload {
     let payload = Payload::new().number(number.into()).number(0).number(0x1200);
-    payload.bytes(b"/opt/b\xffd/app").optional(None).bytes(b"GOMP_parallel")
+    let module = Path::new(OsStr::from_bytes(b"/opt/b\xffd/app"));
+    let identity = FileIdentity::Metadata { device: 66, inode: 12, size: 4096, modified: -7 };
+    let payload = payload.module(module, Some(&identity)).optional(None);
+    payload.bytes(b"GOMP_parallel").number(0)
 }
 
 fn enter(
@@ -127,7 +133,7 @@ fn life(words: &'static [AtomicU64]) {
         writer.append(Kind::Region, &region_record(region));
         let rows = [writer.row(region, 0), writer.row(region, 1)].map(Option::unwrap);
         let site = Payload::new().number(u64::from(state::SITES + region)).number(1).number(0x1300);
-        writer.append(Kind::WaitSite, &site.bytes(b"/opt/b\xffd/app").optional(None));
+        writer.append(Kind::WaitSite, &site.bytes(b"/opt/b\xffd/app").number(0).optional(None));
         let waits = writer.wait_row(region, 1, state::SITES).expect("there is place");
         let primary_stats = writer.primary_stats(region).expect("there is place");
         let latest = CurrentBin::none();
@@ -174,6 +180,8 @@ fn what_was_written_is_read() {
     assert_eq!((parent.regions.len(), parent.executions()), (2, 16));
     let region = &parent.regions[1];
     assert_eq!(region.site.module.as_os_str().as_encoded_bytes(), b"/opt/b\xffd/app");
+    let facts = FileIdentity::Metadata { device: 66, inode: 12, size: 4096, modified: -7 };
+    assert_eq!(region.site.identity, Some(facts));
     assert_eq!((region.executions, region.rows.len(), region.rows[1].thread), (8, 2, 1));
     let row = &region.rows[1];
     assert_eq!((row.executions, row.counted, row.cpu), (8, 8, Some(3)));

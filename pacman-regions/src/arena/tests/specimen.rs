@@ -1,10 +1,10 @@
 //! A recording that has everything.
 
 use crate::{
-    Adaptation, Cause, Ending, Event, ExecutionLog, LoggedExecution, LoggedWait, OutsideWaits,
-    Overhead, Phase, PhaseKind, PhaseStates, PhaseThread, Process as Ran, ProcessEnergy, Rank,
-    Recording, Region, RegionEnergy, Row as Part, Runtime, RuntimeFamily, Scheduling, Site, States,
-    Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
+    Adaptation, Cause, Ending, Event, ExecutionLog, FileIdentity, LoggedExecution, LoggedWait,
+    OutsideWaits, Overhead, Phase, PhaseKind, PhaseStates, PhaseThread, Process as Ran,
+    ProcessEnergy, Rank, Recording, Region, RegionEnergy, Row as Part, Runtime, RuntimeFamily,
+    Scheduling, Site, States, Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
 };
 
 /// A log of more than one block.
@@ -57,7 +57,12 @@ pub(super) fn recording() -> Recording {
         ..Adaptation::default()
     };
     let region = Region {
-        site: Site { module: "/opt/app".into(), address: 0x1200, source: Some(";a.c;".into()) },
+        site: Site {
+            module: "/opt/app".into(),
+            identity: Some(FileIdentity::BuildId("0fa0".into())),
+            address: 0x1200,
+            source: Some(";a.c;".into()),
+        },
         entry: "__kmpc_fork_call".into(),
         runtime: 0,
         executions: 5,
@@ -118,12 +123,27 @@ pub(super) fn recording() -> Recording {
         waits: Some(Waits {
             sites: vec![
                 WaitSite {
-                    site: Site { module: "/opt/app".into(), address: 0x1300, source: None },
+                    site: Site {
+                        module: "/opt/app".into(),
+                        identity: Some(FileIdentity::Metadata {
+                            device: 1,
+                            inode: 2,
+                            size: 3,
+                            modified: 4,
+                        }),
+                        address: 0x1300,
+                        source: None,
+                    },
                     cause: Cause::Critical,
                     call: None,
                 },
                 WaitSite {
-                    site: Site { module: "/opt/app".into(), address: 0x1400, source: None },
+                    site: Site {
+                        module: "/opt/app".into(),
+                        identity: None,
+                        address: 0x1400,
+                        source: None,
+                    },
                     cause: Cause::Mpi,
                     call: Some("MPI_Recv".into()),
                 },

@@ -1,0 +1,301 @@
+//! The loader's list of loaded files, and the tables of each.
+//!
+//! The loader keeps its list locked during a visit, so that a file stays loaded meanwhile. Callers hold a
+//! lock of their own, because the child of a fork would find the loader's lock taken.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ops::Range;
+
+use crate::code::{Code, Tables};
+
+/// A file in the loader's list, during a visit.
+pub(crate) struct Loaded<'a> {
+    info: &'a libc::dl_phdr_info,
+    headers: &'a [libc::Elf64_Phdr],
+    /// The loader lists the program first.
+    pub(crate) is_program: bool,
+}
+
+struct Visit<'a> {
+    /// Answers whether to go on.
+    each: &'a mut dyn FnMut(&Loaded<'_>) -> bool,
+    first: bool,
+}
+
+/// Calls `each` with the loaded files until it answers false.
+pub(crate) fn visit(each: &mut dyn FnMut(&Loaded<'_>) -> bool) {
+    unsafe extern "C" fn next(
+        info: *mut libc::dl_phdr_info,
+        _size: usize,
+        visit: *mut c_void,
+    ) -> c_int {
+        // SAFETY: `visit` passes its `Visit`. The loader's record lives during the call.
+        let (visit, info) = unsafe { (&mut *visit.cast::<Visit<'_>>(), &*info) };
+        let is_program = std::mem::replace(&mut visit.first, false);
+        if info.dlpi_phdr.is_null() {
+            return 0;
+        }
+        // SAFETY: the loader gives the number of headers.
+        let headers =
+            unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+        c_int::from(!(visit.each)(&Loaded { info, headers, is_program }))
+    }
+
+    let mut visit = Visit { each, first: true };
+    // SAFETY: the callback gets this structure, and only during the call.
+    unsafe { libc::dl_iterate_phdr(Some(next), (&raw mut visit).cast()) };
+}
+
+/// Calls `found` with the file that has `address` in one of its segments.
+pub(crate) fn with(address: u64, found: &mut dyn FnMut(&Loaded<'_>)) {
+    visit(&mut |loaded| {
+        let is_it = loaded.has(address);
+        if is_it {
+            found(loaded);
+        }
+        !is_it
+    });
+}
+
+impl Loaded<'_> {
+    /// The segments that the loader has mapped, with the flags of their access.
+    fn segments(&self) -> impl Iterator<Item = (Range<u64>, u32)> {
+        let mapped = self.headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+        mapped.map(|header| {
+            let begin = self.info.dlpi_addr.wrapping_add(header.p_vaddr);
+            (begin..begin.wrapping_add(header.p_memsz), header.p_flags)
+        })
+    }
+
+    fn has(&self, address: u64) -> bool {
+        self.segments().any(|(segment, _)| segment.contains(&address))
+    }
+
+    /// The addresses from the first segment to the end of the last one.
+    pub(crate) fn span(&self) -> Range<u64> {
+        let all = self.segments().map(|(segment, _)| segment);
+        all.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end))
+            .unwrap_or_default()
+    }
+
+    /// The difference between its addresses and those in its symbol table.
+    pub(crate) fn bias(&self) -> u64 {
+        self.info.dlpi_addr
+    }
+
+    /// Bytes of its thread-local storage for each thread.
+    pub(crate) fn thread_local(&self) -> u64 {
+        let thread_local = self.headers.iter().filter(|header| header.p_type == libc::PT_TLS);
+        thread_local.map(|header| header.p_memsz).sum()
+    }
+
+    /// The loader's name; empty for the program.
+    pub(crate) fn name(&self) -> CString {
+        // SAFETY: the loader's names are C strings.
+        unsafe { CStr::from_ptr(self.info.dlpi_name) }.to_owned()
+    }
+
+    /// The number of files that the loader has loaded so far. It loads none without a change of this number.
+    pub(crate) fn loads(&self) -> u64 {
+        self.info.dlpi_adds
+    }
+
+    /// Whether a read-only segment has the C string `text`.
+    pub(crate) fn has_text(&self, text: &CStr) -> bool {
+        let is_constant = |flags: u32| flags & (libc::PF_R | libc::PF_W) == libc::PF_R;
+        let constant = self.segments().filter(|(_, flags)| is_constant(*flags));
+        let sought = text.to_bytes();
+        constant.map(|(segment, _)| segment).any(|segment| {
+            let length = (segment.end - segment.start) as usize;
+            // SAFETY: the loader has mapped the segment, which is readable and never written to.
+            let bytes = unsafe { std::slice::from_raw_parts(segment.start as *const u8, length) };
+            bytes.windows(sought.len()).any(|part| part == sought)
+        })
+    }
+
+    /// The note of the linker that tells builds apart.
+    ///
+    /// # Safety
+    /// The file must be loaded.
+    pub(crate) unsafe fn build_id(&self) -> Option<String> {
+        let notes = self.headers.iter().filter(|header| header.p_type == libc::PT_NOTE);
+        notes.filter(|header| header.p_align <= 4).find_map(|header| {
+            let begin = self.info.dlpi_addr.wrapping_add(header.p_vaddr) as *const u8;
+            // SAFETY: the loader has mapped the segment.
+            let bytes = unsafe { std::slice::from_raw_parts(begin, header.p_memsz as usize) };
+            build_id_among(bytes)
+        })
+    }
+
+    /// Searches the symbols of all relocations: every use of another file's function has one.
+    ///
+    /// # Safety
+    /// The file must be loaded.
+    pub(crate) unsafe fn imports(&self, is_one: &dyn Fn(&CStr) -> bool) -> Option<bool> {
+        // SAFETY: the caller says so.
+        Some(unsafe { self.relocations() }?.any(|(.., name)| is_one(name)))
+    }
+
+    /// Whether the loader never unloads the file, because its linker was told so.
+    ///
+    /// # Safety
+    /// The file must be loaded.
+    pub(crate) unsafe fn is_never_deleted(&self) -> bool {
+        // SAFETY: the caller says so.
+        let mut entries = unsafe { self.dynamic() }.into_iter().flatten();
+        entries.any(|[tag, value]| tag == DT_FLAGS_1 && value & DF_1_NODELETE != 0)
+    }
+
+    /// The tags and values of the dynamic section.
+    ///
+    /// # Safety
+    /// The file must be loaded for as long as the answer is used.
+    unsafe fn dynamic(&self) -> Option<impl Iterator<Item = [u64; 2]> + use<>> {
+        let dynamic = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
+        let entry = (self.info.dlpi_addr + dynamic.p_vaddr) as *const [u64; 2];
+        // SAFETY: the loader has read this section, which ends in an entry of zeros.
+        let entries = (0..).map(move |at| unsafe { *entry.add(at) });
+        Some(entries.take_while(|[tag, _]| *tag != 0))
+    }
+
+    /// The relocations that name a symbol: the type, the address of the word that the loader sets, and the
+    /// name.
+    ///
+    /// # Safety
+    /// The file must be loaded for as long as the answer is used.
+    unsafe fn relocations(&self) -> Option<impl Iterator<Item = (u32, u64, &CStr)>> {
+        let bias = self.info.dlpi_addr;
+        let (mut symbols, mut strings) = (0, 0);
+        let (mut tables, mut lengths) = ([0; 2], [0; 2]);
+        // SAFETY: the caller says so.
+        for [tag, value] in unsafe { self.dynamic() }? {
+            // In a writable section the loader has replaced offsets by addresses.
+            let address = if value < bias { value + bias } else { value };
+            match tag {
+                DT_SYMTAB => symbols = address,
+                DT_STRTAB => strings = address,
+                DT_RELA => tables[0] = address,
+                DT_RELASZ => lengths[0] = value,
+                DT_JMPREL => tables[1] = address,
+                DT_PLTRELSZ => lengths[1] = value,
+                _ => {}
+            }
+        }
+        if symbols == 0 || strings == 0 {
+            return None;
+        }
+        let used = tables.into_iter().zip(lengths).flat_map(|(table, length)| {
+            let table = table as *const libc::Elf64_Rela;
+            // SAFETY: the table has `length` bytes.
+            (0..length as usize / size_of::<libc::Elf64_Rela>()).map(move |at| unsafe {
+                let relocation = &*table.add(at);
+                (relocation.r_info as u32, relocation.r_offset, relocation.r_info >> 32)
+            })
+        });
+        // Symbol 0 stands for none.
+        let named = used.filter(|(.., number)| *number != 0).map(move |(kind, offset, number)| {
+            // SAFETY: relocations name symbols of the file's table, whose names are C strings.
+            let name = unsafe {
+                let symbol = (symbols as *const libc::Elf64_Sym).add(number as usize);
+                CStr::from_ptr((strings + u64::from((*symbol).st_name)) as *const c_char)
+            };
+            (kind, bias.wrapping_add(offset), name)
+        });
+        Some(named)
+    }
+
+    /// The code of the segment that has `address`, with the functions that it calls.
+    ///
+    /// # Safety
+    /// The file must be loaded for as long as the answer is used.
+    pub(crate) unsafe fn code(&self, address: u64) -> Option<Code<'_>> {
+        let start = |header: &libc::Elf64_Phdr| self.info.dlpi_addr.wrapping_add(header.p_vaddr);
+        // SAFETY: the loader has mapped the segments, and these are not written to.
+        let segment = |header: &libc::Elf64_Phdr| unsafe {
+            let bytes = header.p_filesz as usize;
+            (start(header), std::slice::from_raw_parts(start(header) as *const u8, bytes))
+        };
+        let is_constant = |header: &&libc::Elf64_Phdr| {
+            header.p_type == libc::PT_LOAD
+                && header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R
+        };
+        let segments: Vec<_> = self.headers.iter().filter(is_constant).collect();
+        let code = segments.iter().find(|header| {
+            header.p_flags & libc::PF_X != 0
+                && (start(header)..start(header) + header.p_filesz).contains(&address)
+        })?;
+        let (start_of_code, bytes) = segment(code);
+        // SAFETY: the caller says so.
+        let named = unsafe { self.relocations() }?;
+        // Other words with the address of a function are variables, which the program may change.
+        let slots =
+            named.filter(|(kind, ..)| [R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT].contains(kind));
+        let mut imports: Vec<_> = slots.map(|(_, slot, name)| (slot, name)).collect();
+        imports.sort_unstable_by_key(|(slot, _)| *slot);
+        let header = self.headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME);
+        let handlers = header.map(|header| Tables {
+            segments: segments.iter().map(|header| segment(header)).collect(),
+            header: start(header),
+        });
+        Some(Code { bytes, start: start_of_code, imports, handlers })
+    }
+}
+
+/// The build ID among ELF notes: each has the lengths of its name and content, its type, and both.
+fn build_id_among(mut notes: &[u8]) -> Option<String> {
+    const NT_GNU_BUILD_ID: u32 = 3;
+    loop {
+        let (head, rest) = notes.split_first_chunk::<12>()?;
+        let word =
+            |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (name, content) = (word(0) as usize, word(4) as usize);
+        let begin = name.checked_next_multiple_of(4)?;
+        let end = begin.checked_add(content)?;
+        let id = rest.get(begin..end)?;
+        if word(8) == NT_GNU_BUILD_ID && rest.get(..name) == Some(b"GNU\0") && !id.is_empty() {
+            return Some(id.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        notes = rest.get(end.checked_next_multiple_of(4)?..)?;
+    }
+}
+
+// Types of relocations of the System V ABI for x86-64.
+const R_X86_64_GLOB_DAT: u32 = 6;
+const R_X86_64_JUMP_SLOT: u32 = 7;
+
+// Tags of the ELF specification.
+const DT_PLTRELSZ: u64 = 2;
+const DT_STRTAB: u64 = 5;
+const DT_SYMTAB: u64 = 6;
+const DT_RELA: u64 = 7;
+const DT_RELASZ: u64 = 8;
+const DT_JMPREL: u64 = 23;
+const DT_FLAGS_1: u64 = 0x6fff_fffb;
+const DF_1_NODELETE: u64 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_id_is_found_behind_other_notes() {
+        let note = |kind: u32, name: &[u8], content: &[u8]| {
+            let mut note = Vec::new();
+            for word in [name.len() as u32, content.len() as u32, kind] {
+                note.extend(word.to_ne_bytes());
+            }
+            for part in [name, content] {
+                note.extend(part);
+                note.resize(note.len().next_multiple_of(4), 0);
+            }
+            note
+        };
+        let id = note(3, b"GNU\0", &[0x0f, 0xa0, 0x01]);
+        let other = [note(1, b"GNU\0", &[9; 16]), note(3, b"else\0", &[7; 5])].concat();
+        assert_eq!(build_id_among(&[&other[..], &id[..]].concat()).as_deref(), Some("0fa001"));
+        assert_eq!(build_id_among(&other), None);
+        for length in 0..id.len() - 1 {
+            assert_eq!(build_id_among(&id[..length]), None, "{length}");
+        }
+    }
+}
