@@ -25,6 +25,12 @@ pub(crate) enum CallKind {
     SharesWork,
     /// The body has the runtime share work out as tasks, which may run after the body.
     SharesAsTasks,
+    /// A call in which the thread may wait.
+    Waits,
+    /// As the next, by libgomp's functions, which get the data of the tasks.
+    Taskloop,
+    /// libomp makes the block of a task, which another call creates.
+    TaskBlock,
     /// The body makes a task. A flag says whether it depends on others.
     Task,
     /// The body makes a task that depends on others.
@@ -72,89 +78,123 @@ macro_rules! functions {
                 __kmpc_for_static_init_8 __kmpc_for_static_init_8u
                 __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
                 __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
-                __kmpc_barrier
-                GOMP_barrier GOMP_barrier_cancel
-                GOMP_loop_end GOMP_loop_end_cancel GOMP_workshare_task_reduction_unregister
-                GOMP_sections_end GOMP_sections_end_cancel
-                GOMP_single_copy_start GOMP_single_copy_end
-                GOMP_critical_start GOMP_critical_name_start GOMP_atomic_start
-                GOMP_ordered_start GOMP_doacross_wait
-                GOMP_taskwait GOMP_taskwait_depend GOMP_taskgroup_end
-                omp_set_lock omp_set_lock_ omp_set_nest_lock omp_set_nest_lock_
-                __kmpc_cancel_barrier __kmpc_reduce __kmpc_end_reduce __kmpc_copyprivate
-                __kmpc_critical __kmpc_critical_with_hint __kmpc_ordered __kmpc_doacross_wait
-                __kmpc_omp_taskwait __kmpc_omp_wait_deps __kmpc_end_taskgroup
-                __kmpc_omp_task_alloc
+                __kmpc_barrier __kmpc_cancel_barrier
                 ompt_start_tool
                 kmp_get_blocktime kmp_set_blocktime
                 omp_get_level omp_get_num_teams omp_get_team_num
                 omp_get_num_places omp_get_place_num_procs omp_get_place_proc_ids
             }
             Neutral {
-                __kmpc_global_thread_num
-                omp_set_schedule omp_set_schedule_
-                omp_get_schedule omp_get_schedule_
-                omp_init_lock omp_init_lock_
-                omp_init_nest_lock omp_init_nest_lock_
+                __kmpc_global_thread_num omp_set_schedule omp_set_schedule_ omp_get_schedule
+                omp_get_schedule_ omp_init_lock omp_init_lock_ omp_init_nest_lock
+                omp_init_nest_lock_ omp_set_schedule_8_ omp_get_schedule_8_ kmp_set_schedule_8
+                kmp_set_schedule_8_ kmp_get_schedule_8 kmp_get_schedule_8_ ompc_set_schedule
+                omp_init_lock_with_hint omp_init_lock_with_hint_ omp_init_nest_lock_with_hint
+                omp_init_nest_lock_with_hint_ __kmpc_init_lock __kmpc_init_lock_with_hint
+                __kmpc_init_nest_lock __kmpc_init_nest_lock_with_hint __kmpc_serialized_parallel
             }
             ChangesTeams {
-                omp_set_max_active_levels omp_set_max_active_levels_
-                omp_set_nested omp_set_nested_
-                omp_set_dynamic omp_set_dynamic_
-                omp_pause_resource omp_pause_resource_
-                omp_pause_resource_all omp_pause_resource_all_
-                kmp_set_defaults kmp_set_defaults_
+                omp_set_max_active_levels omp_set_max_active_levels_ omp_set_nested omp_set_nested_
+                omp_set_dynamic omp_set_dynamic_ omp_pause_resource omp_pause_resource_
+                omp_pause_resource_all omp_pause_resource_all_ kmp_set_defaults kmp_set_defaults_
+                omp_set_max_active_levels_8_ kmp_set_max_active_levels_8
+                kmp_set_max_active_levels_8_ ompc_set_max_active_levels omp_set_nested_8_
+                ompc_set_nested omp_set_dynamic_8_ ompc_set_dynamic kmp_pause_resource_8
+                kmp_pause_resource_8_ __kmpc_pause_resource kmpc_set_defaults kmp_set_library
+                kmp_set_library_ kmp_set_library_8 kmp_set_library_8_ kmpc_set_library
+                kmp_set_library_serial kmp_set_library_serial_ kmp_set_library_throughput
+                kmp_set_library_throughput_ kmp_set_library_turnaround kmp_set_library_turnaround_
+                omp_set_num_teams omp_set_num_teams_ omp_set_num_teams_8_ kmp_set_num_teams_8
+                kmp_set_num_teams_8_ omp_set_teams_thread_limit omp_set_teams_thread_limit_
+                omp_set_teams_thread_limit_8_ kmp_set_teams_thread_limit_8
+                kmp_set_teams_thread_limit_8_ __kmpc_set_thread_limit
             }
             ThreadNumber { omp_get_thread_num omp_get_thread_num_ }
             TeamSize { omp_get_num_threads omp_get_num_threads_ }
-            AncestorTeamSize { omp_get_team_size omp_get_team_size_ omp_get_team_size_8_ }
+            AncestorTeamSize {
+                omp_get_team_size omp_get_team_size_ omp_get_team_size_8_ kmp_get_team_size_8
+                kmp_get_team_size_8_ ompc_get_team_size
+            }
             Position {
                 omp_get_ancestor_thread_num omp_get_ancestor_thread_num_
-                omp_get_ancestor_thread_num_8_
-                omp_in_parallel omp_in_parallel_
-                omp_get_active_level omp_get_active_level_
+                omp_get_ancestor_thread_num_8_ omp_in_parallel omp_in_parallel_
+                omp_get_active_level omp_get_active_level_ kmp_get_ancestor_thread_num_8
+                kmp_get_ancestor_thread_num_8_ ompc_get_ancestor_thread_num __kmpc_bound_thread_num
+                __kmpc_bound_num_threads __kmpc_in_parallel omp_display_affinity
+                omp_display_affinity_ omp_capture_affinity omp_capture_affinity_
+                ompc_display_affinity ompc_capture_affinity omp_get_place_num omp_get_place_num_
+                omp_get_partition_place_nums omp_get_partition_place_nums_
+                omp_get_partition_place_nums_8_ kmp_get_partition_place_nums_8
+                kmp_get_partition_place_nums_8_ omp_get_partition_num_places
+                omp_get_partition_num_places_
             }
             Query {
-                omp_get_max_threads omp_get_max_threads_
-                omp_get_num_procs omp_get_num_procs_
-                omp_get_thread_limit omp_get_thread_limit_
+                omp_get_max_threads omp_get_max_threads_ omp_get_num_procs omp_get_num_procs_
+                omp_get_thread_limit omp_get_thread_limit_ kmp_get_num_known_threads
+                kmp_get_num_known_threads_ __kmpc_global_num_threads
             }
-            SetsNumThreads { omp_set_num_threads omp_set_num_threads_ omp_set_num_threads_8_ }
+            SetsNumThreads {
+                omp_set_num_threads omp_set_num_threads_ omp_set_num_threads_8_
+                kmp_set_num_threads_8 kmp_set_num_threads_8_ kmpc_set_num_threads_8
+                ompc_set_num_threads
+            }
             SharesWork {
                 GOMP_loop_start GOMP_loop_ordered_start GOMP_loop_doacross_start
-                GOMP_loop_static_start GOMP_loop_dynamic_start
-                GOMP_loop_guided_start GOMP_loop_runtime_start
-                GOMP_loop_nonmonotonic_dynamic_start GOMP_loop_nonmonotonic_guided_start
-                GOMP_loop_nonmonotonic_runtime_start GOMP_loop_maybe_nonmonotonic_runtime_start
-                GOMP_loop_ordered_static_start GOMP_loop_ordered_dynamic_start
-                GOMP_loop_ordered_guided_start GOMP_loop_ordered_runtime_start
-                GOMP_loop_doacross_static_start GOMP_loop_doacross_dynamic_start
-                GOMP_loop_doacross_guided_start GOMP_loop_doacross_runtime_start
-                GOMP_loop_ull_start GOMP_loop_ull_ordered_start GOMP_loop_ull_doacross_start
-                GOMP_loop_ull_static_start GOMP_loop_ull_dynamic_start
+                GOMP_loop_static_start GOMP_loop_dynamic_start GOMP_loop_guided_start
+                GOMP_loop_runtime_start GOMP_loop_nonmonotonic_dynamic_start
+                GOMP_loop_nonmonotonic_guided_start GOMP_loop_nonmonotonic_runtime_start
+                GOMP_loop_maybe_nonmonotonic_runtime_start GOMP_loop_ordered_static_start
+                GOMP_loop_ordered_dynamic_start GOMP_loop_ordered_guided_start
+                GOMP_loop_ordered_runtime_start GOMP_loop_doacross_static_start
+                GOMP_loop_doacross_dynamic_start GOMP_loop_doacross_guided_start
+                GOMP_loop_doacross_runtime_start GOMP_loop_ull_start GOMP_loop_ull_ordered_start
+                GOMP_loop_ull_doacross_start GOMP_loop_ull_static_start GOMP_loop_ull_dynamic_start
                 GOMP_loop_ull_guided_start GOMP_loop_ull_runtime_start
                 GOMP_loop_ull_nonmonotonic_dynamic_start GOMP_loop_ull_nonmonotonic_guided_start
                 GOMP_loop_ull_nonmonotonic_runtime_start
-                GOMP_loop_ull_maybe_nonmonotonic_runtime_start
-                GOMP_loop_ull_ordered_static_start GOMP_loop_ull_ordered_dynamic_start
-                GOMP_loop_ull_ordered_guided_start GOMP_loop_ull_ordered_runtime_start
-                GOMP_loop_ull_doacross_static_start GOMP_loop_ull_doacross_dynamic_start
-                GOMP_loop_ull_doacross_guided_start GOMP_loop_ull_doacross_runtime_start
-                GOMP_sections_start GOMP_sections2_start
+                GOMP_loop_ull_maybe_nonmonotonic_runtime_start GOMP_loop_ull_ordered_static_start
+                GOMP_loop_ull_ordered_dynamic_start GOMP_loop_ull_ordered_guided_start
+                GOMP_loop_ull_ordered_runtime_start GOMP_loop_ull_doacross_static_start
+                GOMP_loop_ull_doacross_dynamic_start GOMP_loop_ull_doacross_guided_start
+                GOMP_loop_ull_doacross_runtime_start GOMP_sections_start GOMP_sections2_start
+                __kmpc_sections_init __kmpc_dist_for_static_init_4 __kmpc_dist_for_static_init_4u
+                __kmpc_dist_for_static_init_8 __kmpc_dist_for_static_init_8u
+                __kmpc_dist_dispatch_init_4 __kmpc_dist_dispatch_init_4u
+                __kmpc_dist_dispatch_init_8 __kmpc_dist_dispatch_init_8u
             }
+            Waits {
+                GOMP_barrier GOMP_barrier_cancel
+                GOMP_loop_end GOMP_loop_end_cancel GOMP_workshare_task_reduction_unregister
+                GOMP_sections_end GOMP_sections_end_cancel
+                GOMP_single_copy_start GOMP_single_copy_end
+                GOMP_critical_start GOMP_critical_name_start GOMP_atomic_start
+                GOMP_ordered_start GOMP_doacross_wait GOMP_doacross_ull_wait
+                GOMP_taskwait GOMP_taskwait_depend GOMP_taskgroup_end
+                omp_set_lock omp_set_lock_ omp_set_nest_lock omp_set_nest_lock_
+                __kmpc_barrier_master __kmpc_barrier_master_nowait
+                __kmpc_reduce_nowait __kmpc_reduce __kmpc_end_reduce
+                __kmpc_copyprivate __kmpc_copyprivate_light
+                __kmpc_critical __kmpc_critical_with_hint __kmpc_atomic_start
+                __kmpc_ordered __kmpc_doacross_wait
+                __kmpc_omp_taskwait __kmpc_omp_taskwait_deps_51 __kmpc_omp_wait_deps
+                __kmpc_end_taskgroup
+                __kmpc_set_lock __kmpc_set_nest_lock
+            }
+            Taskloop { GOMP_taskloop GOMP_taskloop_ull }
+            TaskBlock { __kmpc_omp_task_alloc }
             SharesAsTasks {
-                GOMP_taskloop GOMP_taskloop_ull
-                __kmpc_omp_task __kmpc_taskloop __kmpc_taskloop_5
+                __kmpc_omp_task __kmpc_taskloop __kmpc_taskloop_5 __kmpc_omp_task_parts
             }
             Task { GOMP_task }
-            DependentTask { __kmpc_omp_task_with_deps }
+            DependentTask { __kmpc_omp_task_with_deps GOMP_taskwait_depend_nowait }
             PushesNumThreads {
                 __kmpc_push_num_threads __kmpc_push_num_threads_strict
                 __kmpc_push_num_threads_list __kmpc_push_num_threads_list_strict
             }
             Threadprivate {
-                __kmpc_threadprivate_cached
-                __kmpc_threadprivate_register __kmpc_threadprivate_register_vec
+                __kmpc_threadprivate_cached __kmpc_threadprivate_register
+                __kmpc_threadprivate_register_vec __kmpc_threadprivate kmp_threadprivate_insert
+                kmp_threadprivate_insert_private_data
             }
             Teams { __kmpc_fork_teams }
             Marks {
@@ -171,9 +211,10 @@ macro_rules! functions {
             Exits { _exit _Exit }
             Execs { execve execv execvp execvpe execl execlp execle fexecve }
             UsesAffinity {
-                sched_getaffinity pthread_getaffinity_np
-                sched_setaffinity pthread_setaffinity_np
-                pthread_create posix_spawn posix_spawnp system popen vfork
+                sched_getaffinity pthread_getaffinity_np sched_setaffinity pthread_setaffinity_np
+                pthread_create posix_spawn posix_spawnp system popen vfork kmp_set_affinity
+                kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
+                kmp_set_thread_affinity_mask_initial
             }
             Mpi {
                 MPI_Init PMPI_Init MPI_Init_thread PMPI_Init_thread MPI_Finalize PMPI_Finalize
@@ -356,6 +397,9 @@ impl Function {
         ALL[number as usize].0
     }
 }
+
+#[cfg(test)]
+mod exports;
 
 #[cfg(test)]
 mod tests {

@@ -75,9 +75,6 @@ unsafe extern "C" fn loaded(
         if process::options().energy && isolated(energy::open) {
             process::meter();
         }
-        if process::has_waits() {
-            entry::time_mpi();
-        }
         Worker::watch_threads();
         heap::watch_forks();
         pacman_core::backend::install_atfork();

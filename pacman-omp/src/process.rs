@@ -13,7 +13,7 @@ struct Setup {
 
 /// Read at every region, on a cache line that nothing else writes to.
 #[repr(align(64))]
-struct Shared {
+pub(crate) struct Shared {
     observed: AtomicBool,
     /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`], [`WAITS`],
     /// [`KERNELS`], [`SAMPLED`], [`ROTATES`] and [`TRACED`].
@@ -46,7 +46,7 @@ const TRACED: u8 = 64;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static RANK: OnceLock<Rank> = OnceLock::new();
-static SHARED: Shared = Shared {
+pub(crate) static SHARED: Shared = Shared {
     observed: AtomicBool::new(false),
     kind: AtomicU8::new(0),
     begun: AtomicU64::new(0),
@@ -54,6 +54,9 @@ static SHARED: Shared = Shared {
     config_epoch: AtomicU32::new(1),
     timed: AtomicU32::new(0),
 };
+/// Where [`times_waits`] reads, for entries in assembly.
+pub(crate) const TIMED_AT: usize = std::mem::offset_of!(Shared, timed);
+
 /// The process that this state belongs to: the child of a `vfork` has another number.
 static PID: AtomicU32 = AtomicU32::new(0);
 

@@ -189,6 +189,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("display_affinity.c", Always(240))
         .with(&[("OMP_DISPLAY_AFFINITY", "true"), ("OMP_AFFINITY_FORMAT", "of %N")]),
     Program::new("doacross.c", Always(20)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
+    Program::new("doacross_levels.c", Always(22)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
     Program::new("dynamic_chunks.c", Always(180)),
     Program::new("dynamic_chunks_down.c", Always(60)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
     Program::new("dynamic_teams.c", Always(60)),

@@ -8,19 +8,15 @@ use std::arch::asm;
 /// one finds its stack arguments there, and the return address right before it.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(crate) struct StackOf<const N: usize> {
+pub(crate) struct Stack {
     /// The arguments from the seventh on, if the function has them.
-    pub(crate) words: [u64; N],
+    pub(crate) words: [u64; 3],
 }
 
-/// The least that is passed in that place.
-pub(crate) type Stack = StackOf<3>;
-
-impl<const N: usize> StackOf<N> {
+impl Stack {
     /// The return address of the call.
     #[inline(always)]
     pub(crate) fn caller(&self) -> u64 {
-        const { assert!(N >= 3, "a smaller structure is passed in registers") };
         let caller: u64;
         // SAFETY: reads the word before the arguments on the stack. If a compiler copied them elsewhere
         // on the stack, this would read another word and confuse loops, which the test
@@ -34,5 +30,11 @@ impl<const N: usize> StackOf<N> {
             );
         }
         caller
+    }
+
+    /// The return address of the call, and the address of the slot that has it.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> (u64, usize) {
+        (self.caller(), (&raw const *self).addr() - size_of::<u64>())
     }
 }

@@ -1,53 +1,50 @@
 //! The markers of LIKWID and PAPI: each is a phase, and its own library gets the call as well.
 //!
-//! The phase is inside of the tool's own work. The library's other functions are not interposed.
+//! The phase is inside of the tool's own work. The library's other functions are not interposed. Without the
+//! tool, which a program tests for by a weak symbol, a marker is a success.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_void};
+use std::ptr;
 
 use pacman_regions::PhaseKind;
 
-use super::Stack;
+use super::call::{Call, Onward, Registers, forwarded};
 use super::kokkos::bytes;
+use super::records::Ending;
 use crate::function::Function;
-use crate::interpose;
 use crate::phases::{self, End};
+use crate::worker::Worker;
 
-macro_rules! markers {
-    ($($begin:ident $end:ident $kind:ident;)+) => {$(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $begin(name: *const c_char, stack: Stack) -> c_int {
-            // SAFETY: the program's own argument.
-            let answer = unsafe { real(Function::$begin, name, &stack) };
-            // SAFETY: a C string, by the interface.
-            phases::begin(PhaseKind::$kind, unsafe { bytes(&name) });
-            answer
-        }
+forwarded!("pacman_omp_watched" likwid_markerStartRegion);
+forwarded!("pacman_omp_watched" likwid_markerStopRegion);
+forwarded!("pacman_omp_watched" PAPI_hl_region_begin);
+forwarded!("pacman_omp_watched" PAPI_hl_region_end);
 
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $end(name: *const c_char, stack: Stack) -> c_int {
-            // SAFETY: as above.
-            unsafe {
-                phases::end(PhaseKind::$kind, End::Named(bytes(&name)));
-                real(Function::$end, name, &stack)
-            }
-        }
-    )+};
-}
-
-markers! {
-    likwid_markerStartRegion likwid_markerStopRegion Likwid;
-    PAPI_hl_region_begin PAPI_hl_region_end Papi;
-}
-
-/// Calls the tool's own function; success without the tool, which a program tests for by a weak symbol.
+/// Begins a phase after the tool's own begin, or ends one before the tool's end.
 ///
 /// # Safety
-/// The arguments must be those of a call to that function.
-unsafe fn real(function: Function, name: *const c_char, stack: &Stack) -> c_int {
-    let Some(real) = interpose::real_for(stack.caller(), function) else { return 0 };
-    // SAFETY: the tool's function of that name.
-    unsafe {
-        let real: unsafe extern "C" fn(*const c_char) -> c_int = std::mem::transmute(real);
-        real(name)
+/// The call must be of one of these functions, with its registers: the first has the phase's name.
+pub(super) unsafe fn mark(call: &Call, real: *const c_void, registers: &Registers) -> Onward {
+    let name: *const c_char = ptr::with_exposed_provenance(registers[0] as usize);
+    let (kind, begins) = match call.function {
+        Function::likwid_markerStartRegion => (PhaseKind::Likwid, true),
+        Function::likwid_markerStopRegion => (PhaseKind::Likwid, false),
+        Function::PAPI_hl_region_begin => (PhaseKind::Papi, true),
+        _ => (PhaseKind::Papi, false),
+    };
+    if begins {
+        return call.in_place(Worker::here(), real.cast_mut(), Ending::Marker(kind, name));
     }
+    // SAFETY: a C string, by the interface.
+    phases::end(kind, End::Named(unsafe { bytes(&name) }));
+    Onward::jump(real)
+}
+
+/// The tool's own begin has returned.
+///
+/// # Safety
+/// The name must be a C string, or null.
+pub(super) unsafe fn began(kind: PhaseKind, name: *const c_char) {
+    // SAFETY: as the caller guarantees.
+    phases::begin(kind, unsafe { bytes(&name) });
 }

@@ -10,8 +10,10 @@
 // The loader finds them; no code of this crate calls them.
 #![allow(unreachable_pub)]
 
+mod call;
 mod caller;
 mod dynamic_loops;
+mod forward;
 mod gomp;
 mod kmpc;
 mod kokkos;
@@ -23,6 +25,7 @@ mod ompt_state;
 mod ompt_waits;
 mod phases;
 mod prologue;
+mod records;
 mod tasks;
 mod unloads;
 mod waits;
@@ -31,5 +34,5 @@ mod watched;
 pub(crate) use caller::Stack;
 pub(crate) use dynamic_loops::dynamic_schedule;
 pub(crate) use kokkos::settle_tool;
-pub(crate) use mpi::time_mpi;
 pub(crate) use ompt_state::OmptState;
+pub(crate) use records::Records;

@@ -2,9 +2,10 @@
 //! the program, or bound before preloaded libraries (`RTLD_DEEPBIND`).
 //!
 //! OMPT costs every region of the runtime more than interposition, even if the tool requests nothing. A
-//! tool must decide when the runtime starts. A program whose calls pass this library has called an
-//! entry by then, so the tool is there only if no entry was called. A region that passes the library
-//! all the same is recognised, because this thread is starting its team.
+//! tool must decide when the runtime starts. libomp starts at its first call, and calls that pass this
+//! library have called an entry by then: the tool is there only if no entry was called. A runtime that
+//! starts when it is loaded always gets the tool. A region that passes the library all the same is
+//! recognised, because this thread is starting its team.
 //!
 //! Such regions are only observed: their teams have started when the tool hears of them.
 
@@ -86,7 +87,6 @@ unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int
             ompt_waits::register(set);
         }
     }
-    notes::note("regions that cannot be interposed are observed through OMPT".to_owned());
     1
 }
 
@@ -143,7 +143,11 @@ fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region
     region::find(call).or_else(|| {
         let runtime = Runtime::out_of_reach(RUNTIME.load(Ordering::Relaxed));
         first_region::meet(runtime, requested.max(1));
-        isolated(|| adapt::enter_region(call, Function::ompt_start_tool, runtime, None))
+        isolated(|| {
+            // A runtime that starts before the program's first call gets a tool, and needs none.
+            notes::note("regions that cannot be interposed are observed through OMPT".to_owned());
+            adapt::enter_region(call, Function::ompt_start_tool, runtime, None)
+        })
     })
 }
 

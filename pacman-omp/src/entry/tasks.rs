@@ -4,20 +4,24 @@
 //! program's function before the data. A task of libomp is a block of the runtime's with the function at
 //! its start, and the entry asks for room behind the program's part of it.
 
-use std::ffi::{c_int, c_long, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
 use pacman_regions::Cause;
 
-use super::caller::StackOf;
-use super::watched;
-use crate::function::{CallKind, Function};
-use crate::interpose::real_for;
+use super::call::{Call, Onward, Registers, forwarded};
+use super::records::{BlockOrigin, Ending, FEW, Record};
+use crate::function::CallKind;
 use crate::isolation::isolated_memory;
 use crate::process;
 use crate::waits::{self, PartKey};
 use crate::worker::Worker;
+
+forwarded!("pacman_omp_watched" GOMP_task);
+forwarded!("pacman_omp_watched" GOMP_taskloop);
+forwarded!("pacman_omp_watched" GOMP_taskloop_ull);
+forwarded!("pacman_omp_waits" __kmpc_omp_task_alloc);
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
 type Copy = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
@@ -27,11 +31,11 @@ type Copy = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
 struct Header {
     /// The runtime writes the bounds of a part of a taskloop here, and reads its reductions.
     first: [usize; 3],
-    /// Its address on the stack of the thread that creates the task.
+    /// Its address in the record of the call that creates the task.
     home: *const Header,
     body: Body,
     copy: Option<Copy>,
-    /// The program's data, on that stack as well.
+    /// The program's data, on the stack of the thread that creates the task.
     data: *mut c_void,
     /// From the header to the copy of the data.
     offset: usize,
@@ -43,9 +47,6 @@ struct Header {
 const DETACH: c_uint = 1 << 13;
 const REDUCTION: c_uint = 1 << 12;
 const NO_GROUP: c_uint = 1 << 11;
-
-/// Words of data for which the creating thread's stack has room.
-const FEW: usize = 48;
 
 /// A task of the program.
 struct Task {
@@ -59,21 +60,40 @@ struct Task {
 }
 
 impl Task {
-    /// Calls `create` with the data, the function that copies it, its size and its alignment.
+    /// The task as the compiler passes it in registers, with its `flags`.
     ///
     /// # Safety
-    /// The task must be one that the compiler passes to the runtime.
-    #[inline(never)]
+    /// The registers must be those of a call that creates a task.
+    unsafe fn passed(
+        &[body, data, copy, size, align, _]: &Registers,
+        flags: c_uint,
+        is_loop: bool,
+    ) -> Task {
+        // SAFETY: as the caller guarantees. A copying function may be null.
+        let (body, copy) = unsafe {
+            (std::mem::transmute::<u64, Body>(body), std::mem::transmute::<u64, Option<Copy>>(copy))
+        };
+        let data = ptr::with_exposed_provenance_mut(data as usize);
+        let (size, align) = (size as usize, align as usize);
+        let has_reductions = is_loop && flags & REDUCTION != 0;
+        Task { body, data, copy, size, align, is_loop, has_reductions }
+    }
+
+    /// Has the call create a task whose data are a header and the program's data. They are in `few` if that is
+    /// enough. Answers a larger place for them, if there is one.
+    ///
+    /// # Safety
+    /// As above. Both places must outlive the call.
     unsafe fn with_header(
         &self,
         origin: PartKey,
-        create: impl FnOnce(*mut c_void, Option<Copy>, c_long, c_long),
-    ) {
+        registers: &mut Registers,
+        few: &mut [MaybeUninit<u64>; FEW],
+    ) -> Vec<MaybeUninit<u64>> {
         let align = self.align.max(align_of::<Header>());
         let offset = size_of::<Header>().next_multiple_of(align);
         let bytes = offset + self.size;
         let words = bytes.div_ceil(size_of::<u64>());
-        let mut few = [MaybeUninit::<u64>::uninit(); FEW];
         let mut many: Vec<MaybeUninit<u64>> = match words > FEW {
             true => isolated_memory(|| vec![MaybeUninit::uninit(); words]),
             false => Vec::new(),
@@ -105,11 +125,12 @@ impl Task {
                 );
             }
         }
-        let copy: Option<Copy> = self.copy.map(|_| copied as Copy);
-        create(header.cast(), copy, bytes as c_long, align as c_long);
-        if !many.is_empty() {
-            isolated_memory(|| drop(many));
-        }
+        registers[0] = run as Body as usize as u64;
+        registers[1] = header.expose_provenance() as u64;
+        registers[2] = self.copy.map_or(0, |_| copied as Copy as usize as u64);
+        registers[3] = bytes as u64;
+        registers[4] = align as u64;
+        many
     }
 }
 
@@ -145,113 +166,46 @@ unsafe extern "C-unwind" fn run(block: *mut c_void) {
 }
 
 /// The part in which the calling thread creates a task, if waits are timed there.
-fn origin() -> Option<PartKey> {
+fn origin() -> Option<(&'static Worker, PartKey)> {
     if !process::has_waits() {
         return None;
     }
-    let part = Worker::known()?.waits.part();
-    (!part.is_none()).then_some(part)
+    let worker = Worker::known()?;
+    let part = worker.waits.part();
+    (!part.is_none()).then_some((worker, part))
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn GOMP_task(
-    body: Body,
-    data: *mut c_void,
-    copy: Option<Copy>,
-    size: c_long,
-    align: c_long,
-    is_deferred: usize,
-    stack: StackOf<4>,
-) {
-    if process::is_observed() {
-        watched::watch(CallKind::Task, 0, || stack.words[0]);
-    }
-    let Some(real) = real_for(stack.caller(), Function::GOMP_task) else { return };
-    type Real = unsafe extern "C-unwind" fn(
-        Body,
-        *mut c_void,
-        Option<Copy>,
-        c_long,
-        c_long,
-        usize,
-        u64,
-        u64,
-        u64,
-        u64,
-    );
-    let [flags, depend, priority, detach] = stack.words;
-    let create = |body: Body, data, copy, size, align| {
-        // SAFETY: the runtime's function of that name. Older compilers pass fewer words, and older
-        // runtimes read fewer.
-        unsafe {
-            let real: Real = std::mem::transmute(real);
-            real(body, data, copy, size, align, is_deferred, flags, depend, priority, detach);
-        }
-    };
-    let Some(origin) = origin() else { return create(body, data, copy, size, align) };
+/// Puts a header before the data of a task of libgomp, or of the tasks of a loop, if waits are timed.
+///
+/// # Safety
+/// The call must be one of `GOMP_task` or `GOMP_taskloop`, with its registers.
+pub(super) unsafe fn create(
+    call: &Call,
+    real: *mut c_void,
+    registers: &mut Registers,
+) -> Option<Onward> {
+    let (worker, origin) = origin()?;
+    let is_loop = call.function.kind() == CallKind::Taskloop;
+    // SAFETY: the flags are the sixth argument of a loop, and the seventh of a task.
+    let flags = if is_loop { registers[5] } else { unsafe { call.on_stack(0) } } as c_uint;
     // The runtime writes the event of such a task into the program's data.
-    if flags as c_uint & DETACH != 0 {
+    if !is_loop && flags & DETACH != 0 {
         waits::unseen_task();
-        return create(body, data, copy, size, align);
+        return None;
     }
-    let (size, align) = (size as usize, align as usize);
-    let task = Task { body, data, copy, size, align, is_loop: false, has_reductions: false };
-    // SAFETY: the compiler's task.
+    // The construct of a loop ends in a taskgroup, whose end is inside of the call.
+    let waits = is_loop && flags & NO_GROUP == 0;
+    let wait = || waits::begin(worker, Cause::Taskgroup, call.caller, call.slot.addr());
+    let onward = call.in_place(worker, real, Ending::Nothing);
+    // SAFETY: the compiler's task, and the new record of this call, which ends with it.
     unsafe {
-        task.with_header(origin, |data, copy, size, align| create(run, data, copy, size, align))
+        let task = Task::passed(registers, flags, is_loop);
+        let Record { ending, few, .. } = &mut *onward.record;
+        let many = task.with_header(origin, registers, few);
+        *ending = Ending::Task(waits.then(wait).flatten(), many);
     }
+    Some(onward)
 }
-
-macro_rules! taskloops {
-    ($($name:ident)+) => {$(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(
-            body: Body,
-            data: *mut c_void,
-            copy: Option<Copy>,
-            size: c_long,
-            align: c_long,
-            flags: c_uint,
-            stack: StackOf<5>,
-        ) {
-            if process::is_observed() {
-                watched::watch(CallKind::SharesAsTasks, 0, || 0);
-            }
-            let caller = stack.caller();
-            let Some(real) = real_for(caller, Function::$name) else { return };
-            type Real = unsafe extern "C-unwind" fn(
-                Body, *mut c_void, Option<Copy>, c_long, c_long, c_uint, u64, u64, u64, u64, u64,
-            );
-            let [tasks, priority, start, end, step] = stack.words;
-            let create = |body: Body, data, copy, size, align| {
-                // SAFETY: the runtime's function of that name.
-                unsafe {
-                    let real: Real = std::mem::transmute(real);
-                    real(
-                        body, data, copy, size, align, flags, tasks, priority, start, end, step,
-                    );
-                }
-            };
-            let Some(origin) = origin() else { return create(body, data, copy, size, align) };
-            let (size, align) = (size as usize, align as usize);
-            let has_reductions = flags & REDUCTION != 0;
-            let task = Task { body, data, copy, size, align, is_loop: true, has_reductions };
-            // SAFETY: the compiler's task.
-            let create = || unsafe {
-                task.with_header(origin, |data, copy, size, align| {
-                    create(run, data, copy, size, align);
-                });
-            };
-            // The construct ends in a taskgroup, whose end is inside of the call.
-            match flags & NO_GROUP {
-                0 => waits::wait(Cause::Taskgroup, caller, create),
-                _ => create(),
-            }
-        }
-    )+};
-}
-
-taskloops! { GOMP_taskloop GOMP_taskloop_ull }
 
 /// The start of libomp's `kmp_task_t`.
 #[repr(C)]
@@ -272,41 +226,38 @@ struct Trailer {
 
 const _: () = assert!(size_of::<Trailer>() == 32);
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __kmpc_omp_task_alloc(
-    place: usize,
-    number: c_int,
-    flags: c_int,
-    size: usize,
-    shareds: usize,
-    body: KmpBody,
-    stack: StackOf<3>,
-) -> *mut c_void {
-    let Some(real) = real_for(stack.caller(), Function::__kmpc_omp_task_alloc) else {
-        return ptr::null_mut();
-    };
-    type Real =
-        unsafe extern "C-unwind" fn(usize, c_int, c_int, usize, usize, KmpBody) -> *mut c_void;
-    // SAFETY: the runtime's function of that name.
-    let real: Real = unsafe { std::mem::transmute(real) };
-    let Some(origin) = origin() else {
-        // SAFETY: the program's own arguments.
-        return unsafe { real(place, number, flags, size, shareds, body) };
-    };
-    let larger = size.next_multiple_of(8) + size_of::<Trailer>();
-    // SAFETY: a task of the program with more room. The runtime places the shared variables right behind
-    // the block, which is compared; the program uses them only if it asked for some.
+/// Gets room for a trailer in a task of libomp, if waits are timed.
+pub(super) fn allocate(
+    call: &Call,
+    real: *mut c_void,
+    registers: &mut Registers,
+) -> Option<Onward> {
+    let (worker, part) = origin()?;
+    let [_, _, _, size, shareds, body] = registers;
+    *size = size.next_multiple_of(8) + size_of::<Trailer>() as u64;
+    // The runtime places the shared variables right behind the block, which is compared; the program uses
+    // them only if it asked for some.
+    *shareds = (*shareds).max(8);
+    let (body, size) = (ptr::with_exposed_provenance(*body as usize), *size as usize);
+    Some(call.in_place(worker, real, Ending::Block(BlockOrigin { part, body, size })))
+}
+
+/// Writes the trailer of a new task.
+///
+/// # Safety
+/// `block` must be the runtime's answer to a call with the registers that [`allocate`] left.
+pub(super) unsafe fn allocated(origin: &BlockOrigin, block: u64) {
+    let start: *mut Block = ptr::with_exposed_provenance_mut(block as usize);
+    // SAFETY: as the caller guarantees: there is room before the shared variables if they are at the end.
     unsafe {
-        let block = real(place, number, flags, larger, shareds.max(8), body);
-        let start = block.cast::<Block>();
         let behind = (*start).shareds;
-        if behind.addr() == block.addr() + larger {
-            behind.cast::<Trailer>().sub(1).write(Trailer { origin, body });
+        if behind.addr() == start.addr() + origin.size {
+            let body = std::mem::transmute::<*const c_void, KmpBody>(origin.body);
+            behind.cast::<Trailer>().sub(1).write(Trailer { origin: origin.part, body });
             (*start).body = kmpc_run;
         } else {
             waits::unseen_task();
         }
-        block
     }
 }
 

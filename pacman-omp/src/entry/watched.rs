@@ -1,53 +1,17 @@
 //! Watched calls, which go on to the real function unchanged.
-//!
-//! The entries are assembly and leave arguments where they are, in registers and on the stack. So they
-//! fit functions of any type.
 
-use std::arch::{asm, global_asm};
 use std::ffi::c_void;
 
-use super::prologue::prologue_undone;
+use super::call::{Call, forwarded};
+use super::mpi;
 use crate::adapt;
-use crate::function::{CallKind, Function, functions};
+use crate::function::{CallKind, functions};
 use crate::interpose;
 use crate::lifecycle;
 use crate::process;
 use crate::program;
 use crate::seen::Seen;
 use crate::worker::Worker;
-
-// r11 has the entry's number, r10 the address of its first instruction. Seven registers and the return
-// address keep the stack aligned to 16 bytes.
-global_asm!(
-    ".pushsection .text.pacman_omp, \"ax\", @progbits",
-    ".hidden pacman_omp_watched",
-    ".globl pacman_omp_watched",
-    ".type pacman_omp_watched, @function",
-    "pacman_omp_watched:",
-    prologue_undone!(),
-    "push rdi",
-    "push rsi",
-    "push rdx",
-    "push rcx",
-    "push r8",
-    "push r9",
-    "push rax",
-    "mov edi, r11d",
-    "lea rsi, [rsp + 56]",
-    "call {called}",
-    "mov r11, rax",
-    "pop rax",
-    "pop r9",
-    "pop r8",
-    "pop rcx",
-    "pop rdx",
-    "pop rsi",
-    "pop rdi",
-    "jmp r11",
-    ".size pacman_omp_watched, . - pacman_omp_watched",
-    ".popsection",
-    called = sym called,
-);
 
 macro_rules! entries {
     ({ $($called:ident)+ } $($kind:ident { $($name:ident)+ })+) => {
@@ -62,10 +26,12 @@ macro_rules! entries {
     (Unloads $name:ident) => {};
     // `kokkos` and `markers` have these.
     (Marks $name:ident) => {};
+    // `waits` has these.
+    (Waits $name:ident) => {};
     // `tasks` has these.
     (Task $name:ident) => {};
-    (SharesAsTasks GOMP_taskloop) => {};
-    (SharesAsTasks GOMP_taskloop_ull) => {};
+    (Taskloop $name:ident) => {};
+    (TaskBlock $name:ident) => {};
     // `dynamic_loops` has these.
     (SharesWork GOMP_loop_dynamic_start) => {};
     (SharesWork GOMP_loop_nonmonotonic_dynamic_start) => {};
@@ -77,22 +43,12 @@ macro_rules! entries {
     (SharesWork GOMP_loop_ull_runtime_start) => {};
     (SharesWork GOMP_loop_ull_nonmonotonic_runtime_start) => {};
     (SharesWork GOMP_loop_ull_maybe_nonmonotonic_runtime_start) => {};
+    // Only the first call matters.
+    (Neutral $name:ident) => {
+        forwarded!("pacman_omp_passed" $name);
+    };
     ($kind:ident $name:ident) => {
-        // Inlined into code of this library, the entry would have no return address of its own.
-        #[unsafe(no_mangle)]
-        #[inline(never)]
-        pub unsafe extern "C" fn $name() -> ! {
-            // SAFETY: goes on to the real function, which returns to the caller.
-            unsafe {
-                asm!(
-                    "lea r10, [rip - 7]",
-                    "mov r11d, {number}",
-                    "jmp pacman_omp_watched",
-                    number = const Function::$name as u32,
-                    options(noreturn)
-                )
-            }
-        }
+        forwarded!("pacman_omp_watched" $name);
     };
 }
 
@@ -101,35 +57,22 @@ functions!(entries);
 /// The `depend` flag of `GOMP_task`, whose flags are the first argument on the stack.
 const TASK_DEPEND: u64 = 8;
 
-/// Handles a call of an entry, and answers the function to go on to. `frame` is the address of the
-/// return address, with the stack arguments behind it.
-unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
-    let function = Function::numbered(number);
-    let kind = function.kind();
-    let real = match kind {
-        CallKind::Exits => {
-            lifecycle::leave(false);
-            interpose::next(function)
-        }
+/// Handles a call by which the program leaves this process, or the library's idea of its
+/// affinity. Answers the function to go on to; `None` for calls of other kinds.
+pub(super) fn leaves_process(call: &Call) -> Option<*const c_void> {
+    match call.function.kind() {
+        CallKind::Exits => lifecycle::leave(false),
         CallKind::Execs => {
             adapt::mask_matters();
             lifecycle::leave(true);
-            interpose::next(function)
         }
-        CallKind::UsesAffinity => {
-            adapt::mask_matters();
-            interpose::next(function)
-        }
-        _ => {
-            if process::is_observed() {
-                // SAFETY: as above.
-                watch(kind, unsafe { *frame }, || 0);
-            }
-            // SAFETY: as above.
-            interpose::real_for(unsafe { *frame }, function)
-        }
-    };
-    real.map_or_else(|| without_runtime(kind), <*mut c_void>::cast_const)
+        CallKind::UsesAffinity => adapt::mask_matters(),
+        _ => return None,
+    }
+    // libomp has functions for affinity, which may be a module's own.
+    let next = interpose::next(call.function);
+    let next = next.or_else(|| interpose::real_for(call.caller, call.function));
+    Some(next.map_or(nothing as *const c_void, <*mut c_void>::cast_const))
 }
 
 /// Notes a call of that kind that returns to `caller`. `on_stack` answers the first argument on the stack.
@@ -139,7 +82,7 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
         CallKind::Position | CallKind::AncestorTeamSize => Seen::THREAD_NUMBER,
         CallKind::Query | CallKind::SetsNumThreads => Seen::QUERY,
         CallKind::Task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES | Seen::TASKS,
-        CallKind::SharesAsTasks => Seen::SHARES | Seen::TASKS,
+        CallKind::SharesAsTasks | CallKind::Taskloop => Seen::SHARES | Seen::TASKS,
         CallKind::SharesWork => Seen::SHARES,
         CallKind::Task | CallKind::DependentTask => Seen::TASK_DEPEND | Seen::TASKS,
         CallKind::PushesNumThreads => return Worker::here().push(),
@@ -149,6 +92,7 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
         CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
         CallKind::Mpi | CallKind::Marks | CallKind::Unloads => return,
+        CallKind::Waits | CallKind::TaskBlock => return,
     };
     if bits == Seen::QUERY {
         process::may_change_teams();
@@ -166,11 +110,12 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
     }
 }
 
-/// The answer of a process without an OpenMP runtime. Such programs ask only if they find the function,
-/// and with this library loaded they find it.
-fn without_runtime(kind: CallKind) -> *const c_void {
+/// Stands for a function that the process does not have. Such programs call it only if they find it, and with
+/// this library loaded they find it.
+pub(super) fn without_runtime(kind: CallKind) -> *const c_void {
     match kind {
         CallKind::Query | CallKind::AncestorTeamSize => one as *const c_void,
+        CallKind::Mpi => mpi::failed as *const c_void,
         _ => nothing as *const c_void,
     }
 }
@@ -179,6 +124,7 @@ extern "C" fn one() -> i32 {
     1
 }
 
-extern "C" fn nothing() -> i32 {
+/// Also the null pointer.
+extern "C" fn nothing() -> usize {
     0
 }

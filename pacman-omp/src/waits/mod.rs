@@ -1,6 +1,6 @@
 //! Waits of threads inside regions, and calls of MPI anywhere, timed on request.
 //!
-//! [`wait()`] times a call in which a thread may wait, [`mpi()`] a call of MPI, and [`task()`] the tasks
+//! [`begin`] and [`end`] time a call in which a thread may wait, [`begin_mpi`] and [`end_mpi`] a call of MPI, and [`task()`] the tasks
 //! that the thread runs meanwhile.
 //! [`UsefulTime`] measures single parts for adaptation, without a request.
 //! [`part`] brackets a thread's part in a region. The state of a thread is in [`WaitState`], the
@@ -8,6 +8,7 @@
 
 mod counts;
 pub(crate) mod numbers;
+mod open_wait;
 mod processor;
 pub(crate) mod sites;
 mod state;
@@ -16,9 +17,11 @@ mod thread_clock;
 mod useful;
 mod wait;
 
+pub(crate) use open_wait::OpenWait;
 pub(crate) use sites::forget as forget_sites;
 pub(crate) use state::{PartKey, PhaseBegin, REPORTED, Saved, WaitState};
 pub(crate) use useful::{PartTime, UsefulTime};
 pub(crate) use wait::{
-    begin_part, end_part, forget_root, mpi, note_root, part, task, unseen_task, wait,
+    begin, begin_mpi, begin_part, end, end_mpi, end_part, forget_root, note_root, part, task,
+    unseen_task, wait,
 };

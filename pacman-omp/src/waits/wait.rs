@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
+use super::open_wait::OpenWait;
 use super::sites;
 use super::state::{PartKey, Saved};
 use crate::arena;
@@ -14,76 +15,81 @@ use crate::process;
 use crate::seen::Seen;
 use crate::worker::Worker;
 
-/// Times a call in which the thread may wait, and which returns to `caller`.
+/// Times a call in which the thread may wait. `caller` is its return address, which is in `slot`.
 ///
 /// Where nothing is timed the call must be the last instruction of its entry. So the rest is a function of its
-/// own: its registers would be saved for each call of a lock.
+/// own: its registers would be saved for each call of a barrier.
 #[inline(always)]
-pub(crate) fn wait<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
-    if process::times_waits() { maybe_timed(cause, caller, call) } else { call() }
+pub(crate) fn wait<R>(cause: Cause, (caller, slot): (u64, usize), call: impl FnOnce() -> R) -> R {
+    if process::times_waits() { maybe_timed(cause, (caller, slot), call) } else { call() }
 }
 
-/// Times the call if the thread is in a part whose waits are timed on request, or measured for adaptation.
-///
-/// A wait inside a wait belongs to the outer one: runtimes call themselves.
 #[inline(never)]
-fn maybe_timed<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
+fn maybe_timed<R>(cause: Cause, (caller, slot): (u64, usize), call: impl FnOnce() -> R) -> R {
     let Some(worker) = Worker::known() else { return call() };
-    let frame = (&raw const worker).addr();
-    if !worker.waits.part().is_none() {
-        if worker.waits.is_waiting(frame) {
-            return call();
-        }
-        return timed(worker, frame, (cause, caller), call);
-    }
-    if !worker.useful.begins_wait(cause, worker.depth(), frame) {
-        return call();
-    }
-    let begun = worker.now();
+    let Some(open) = begin(worker, cause, caller, slot) else { return call() };
+    let abandoned = Abandoned(worker);
     let answer = call();
-    worker.useful.ends_wait(cause, process::between(begun, worker.now()));
+    std::mem::forget(abandoned);
+    end(worker, open);
     answer
 }
 
-/// Times a call of MPI, inside of regions or outside.
+/// Begins to time a call if the thread is in a part whose waits are timed on request, or measured for
+/// adaptation. `slot` is the address of its return address.
+///
+/// A wait inside a wait belongs to the outer one: runtimes call themselves.
+#[inline]
+pub(crate) fn begin(worker: &Worker, cause: Cause, caller: u64, slot: usize) -> Option<OpenWait> {
+    if !worker.waits.part().is_none() {
+        return match worker.waits.is_waiting(slot) {
+            true => None,
+            false => Some(timed(worker, slot, cause, caller)),
+        };
+    }
+    let is_measured = worker.useful.begins_wait(cause, worker.depth(), slot);
+    is_measured.then(|| OpenWait::Measured { begun: worker.now(), cause })
+}
+
+/// Begins to time a call of MPI, inside of regions or outside.
 ///
 /// A call inside a call belongs to the outer one: Fortran's functions call those for C, and functions of
 /// MPI call each other.
 #[inline]
-pub(crate) fn mpi<R>(function: Function, caller: u64, call: impl FnOnce() -> R) -> R {
-    let worker = Worker::here();
+pub(crate) fn begin_mpi(
+    worker: &Worker,
+    function: Function,
+    caller: u64,
+    slot: usize,
+) -> Option<OpenWait> {
     let state = &worker.waits;
-    let frame = (&raw const worker).addr();
     if state.part().is_none() {
         state.number();
     } else {
         // In an execution that is only counted the call would seem to be outside of regions.
         worker.saw(Seen::MPI);
     }
-    if state.is_waiting(frame) {
-        return call();
-    }
-    let answer = timed(worker, frame, (Cause::Mpi, sites::tagged(caller, function)), call);
-    if state.part().is_none() {
-        state.flush();
-    }
-    answer
+    let is_inside = state.is_waiting(slot);
+    (!is_inside).then(|| timed(worker, slot, Cause::Mpi, sites::tagged(caller, function)))
 }
 
-#[inline(always)]
-fn timed<R>(
-    worker: &'static Worker,
-    frame: usize,
-    (cause, caller): (Cause, u64),
-    call: impl FnOnce() -> R,
-) -> R {
-    let state = &worker.waits;
-    let begun = state.open(frame, || worker.now());
-    let abandoned = Abandoned(worker);
-    let answer = call();
+#[inline]
+fn timed(worker: &Worker, slot: usize, cause: Cause, caller: u64) -> OpenWait {
+    OpenWait::Timed { begun: worker.waits.open(slot, || worker.now()), cause, caller }
+}
+
+/// Ends a wait that [`begin`] began.
+#[inline]
+pub(crate) fn end(worker: &Worker, open: OpenWait) {
     let ended = worker.now();
+    let (begun, cause, caller) = match open {
+        OpenWait::Timed { begun, cause, caller } => (begun, cause, caller),
+        OpenWait::Measured { begun, cause } => {
+            return worker.useful.ends_wait(cause, process::between(begun, ended));
+        }
+    };
+    let state = &worker.waits;
     let ticks = process::between(begun, ended);
-    std::mem::forget(abandoned);
     let tasks = state.close(ended, || worker.now());
     state.add(caller, cause, ticks.saturating_sub(tasks));
     if process::is_traced() {
@@ -91,13 +97,21 @@ fn timed<R>(
             worker.log.wait(site, (begun, ticks), tasks);
         }
     }
-    answer
+}
+
+/// Ends a call that [`begin_mpi`] began.
+#[inline]
+pub(crate) fn end_mpi(worker: &Worker, open: OpenWait) {
+    end(worker, open);
+    if worker.waits.part().is_none() {
+        worker.waits.flush();
+    }
 }
 
 /// Ends a wait that an exception or the end of the thread leaves.
-struct Abandoned(&'static Worker);
+struct Abandoned<'a>(&'a Worker);
 
-impl Drop for Abandoned {
+impl Drop for Abandoned<'_> {
     fn drop(&mut self) {
         self.0.waits.abandon();
     }

@@ -15,7 +15,7 @@ use super::region_rows::RegionRows;
 use crate::adapt::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
 use crate::counting::{Counters, Counting, Plan};
 use crate::energy;
-use crate::entry::OmptState;
+use crate::entry::{OmptState, Records};
 use crate::execution_log::ExecutionLog;
 use crate::isolation::{isolated, isolated_memory};
 use crate::nesting::NestingState;
@@ -69,6 +69,8 @@ pub(crate) struct Worker {
     /// The counters, if event sets take turns.
     pub(super) sets: ThreadSets,
     pub(crate) waits: WaitState,
+    /// Calls that the library makes in place.
+    pub(crate) records: Records,
     /// One part, if adaptation measures its useful time.
     pub(crate) useful: UsefulTime,
     pub(crate) phases: PhaseState,
@@ -128,6 +130,7 @@ impl Worker {
                 ompt: OmptState::default(),
                 sets: ThreadSets::default(),
                 waits: WaitState::default(),
+                records: Records::default(),
                 useful: UsefulTime::default(),
                 phases: PhaseState::default(),
                 log: ExecutionLog::default(),
@@ -367,7 +370,7 @@ impl Worker {
             // SAFETY: `open` leaked them, and no part of this thread is open.
             isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
         }
-        let Worker { rows, thread, waits, phases, sets, log, .. } = *self;
+        let Worker { rows, thread, waits, phases, sets, log, records, .. } = *self;
         if let Some(log) = log.taken() {
             isolated(|| rows::give_back_log(log));
         }
@@ -380,6 +383,7 @@ impl Worker {
             isolated(|| rows::give_back_waits(waits.rows().into_iter()));
         }
         waits.retire();
+        records.retire();
     }
 
     /// The thread is about to fork. Afterwards its parent goes on with the records that both see.

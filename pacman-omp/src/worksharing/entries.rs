@@ -141,11 +141,11 @@ pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32,
     if process::has_waits() {
         // SAFETY: compilers pass a description, or null.
         let cause = schedule::barrier(unsafe { Ident::flags(place) });
-        return waits::wait(cause, caller, wait);
+        return waits::wait(cause, stack.place(), wait);
     }
     match Worker::known() {
         // The threads of an adapted region wait here as well, and so do those of its barrier intervals.
-        Some(worker) => worker.member.pass(|| waits::wait(Cause::Barrier, caller, wait)),
+        Some(worker) => worker.member.pass(|| waits::wait(Cause::Barrier, stack.place(), wait)),
         None => wait(),
     }
 }
@@ -169,5 +169,5 @@ pub unsafe extern "C-unwind" fn __kmpc_cancel_barrier(
     }
     // SAFETY: compilers pass a description, or null.
     let cause = schedule::barrier(unsafe { Ident::flags(place) });
-    waits::wait(cause, caller, wait)
+    waits::wait(cause, stack.place(), wait)
 }
