@@ -34,7 +34,7 @@ fn maybe_timed<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
         if worker.waits.is_waiting(frame) {
             return call();
         }
-        return timed(worker, frame, (cause, caller), call);
+        return timed(worker, frame, (cause, caller), call).0;
     }
     if !worker.useful.begins_wait(cause, worker.depth(), frame) {
         return call();
@@ -63,20 +63,21 @@ pub(crate) fn mpi<R>(function: Function, caller: u64, call: impl FnOnce() -> R) 
     if state.is_waiting(frame) {
         return call();
     }
-    let answer = timed(worker, frame, (Cause::Mpi, sites::tagged(caller, function)), call);
+    let (answer, ended) = timed(worker, frame, (Cause::Mpi, sites::tagged(caller, function)), call);
     if state.part().is_none() {
-        state.flush();
+        state.flush(process::own(ended).1);
     }
     answer
 }
 
+/// Answers the time of the end as well.
 #[inline(always)]
 fn timed<R>(
     worker: &'static Worker,
     frame: usize,
     (cause, caller): (Cause, u64),
     call: impl FnOnce() -> R,
-) -> R {
+) -> (R, u64) {
     let state = &worker.waits;
     let begun = state.open(frame, || worker.now());
     let abandoned = Abandoned(worker);
@@ -91,7 +92,7 @@ fn timed<R>(
             worker.log.wait(site, (begun, ticks), tasks);
         }
     }
-    answer
+    (answer, ended)
 }
 
 /// Ends a wait that an exception or the end of the thread leaves.
