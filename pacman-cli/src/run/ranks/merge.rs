@@ -44,7 +44,8 @@ Examples:
 
 Exit status:
   0  done
-  2  bad input: DIR has no recording of a rank, or FILE cannot be written";
+  2  bad input: DIR has no recording of a rank, or FILE cannot be made
+  4  the report could not be written";
 
 /// Merges the directory and keeps it.
 pub(crate) fn merge(args: &MergeArgs) -> CliResult {
