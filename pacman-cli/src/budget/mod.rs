@@ -102,7 +102,7 @@ fn positive(text: &str) -> CliResult<f64> {
 
 const EXAMPLES: &str = "\
 Examples:
-  pacman-pmu budget --cpu niagara1 --clock 1.2e9 counts.csv
+  pacman-pmu budget --cpu niagara1 --clock 1.2e9 niagara.csv
   printf 'DC_miss,16829760\\nInstr_cnt,87048958\\n' |
     pacman-pmu budget --cpu niagara1 --clock 1.2e9 --seconds 0.53 -
 

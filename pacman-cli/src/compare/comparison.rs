@@ -1,17 +1,18 @@
-//! Regions of two sides, matched by name and source.
+//! Regions of two sides, and what differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::input::{Factors, ProcessMembers, RegionMembers, RunDocument};
 use super::noise::{Ratio, Spread, Verdict, median};
+use super::places::{self, Place};
 
-/// A region in all reports: its name without the line, and its source file. Several of one name are told
-/// apart by the order of their lines, so that lines may move between two versions of a program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A region as it is shown.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Key {
     pub(super) name: String,
     pub(super) file: Option<String>,
-    place: usize,
+    /// The part of a process's time, on the side where it is greater.
+    pub(super) share: f64,
 }
 
 /// Both sides, and what differs.
@@ -24,6 +25,10 @@ pub(super) struct Comparison {
     pub(super) regions: Vec<(Key, Pair)>,
     pub(super) only_before: Vec<Key>,
     pub(super) only_after: Vec<Key>,
+    /// Functions that have another number of regions after than before.
+    pub(super) changed: Vec<(String, usize, usize)>,
+    /// Why no verdict holds.
+    pub(super) doubts: Vec<String>,
 }
 
 /// The reports of one side.
@@ -32,8 +37,13 @@ pub(super) struct Side {
     pub(super) command: Vec<String>,
     pub(super) host: String,
     pub(super) processor: Option<String>,
-    pub(super) began: String,
+    /// The first begin of a report, and the last.
+    pub(super) began: (String, String),
     pub(super) reports: usize,
+    /// The sizes of the teams that ran regions.
+    pub(super) threads: BTreeSet<u32>,
+    /// Whether threads lacked a processor in some report.
+    pub(super) is_busy: bool,
     /// The tree of the program, if each report has the tree of one process.
     pub(super) factors: Option<Factors>,
     /// The events whose counts are estimates somewhere, because event sets took turns.
@@ -60,8 +70,6 @@ pub(super) struct Pair {
     pub(super) after: Figures,
     pub(super) ratio: Option<Ratio>,
     pub(super) verdict: Verdict,
-    /// The part of a process's time, on the side where it is greater.
-    pub(super) share: f64,
 }
 
 /// A region in one report, all processes together.
@@ -74,67 +82,123 @@ struct Sample {
     figures: Figures,
 }
 
-type Samples = BTreeMap<Key, Sample>;
+type Samples = BTreeMap<Place, Sample>;
 
 impl Comparison {
     /// Compares two sides that have a report each at least. `threshold` is a part of 1.
-    pub(super) fn of(before: &[RunDocument], after: &[RunDocument], threshold: f64) -> Comparison {
-        let [one, other] = [before, after].map(|side| side.iter().map(samples).collect::<Vec<_>>());
-        let keys = |side: &[Samples]| -> BTreeSet<Key> {
+    pub(super) fn of(
+        before: &[RunDocument],
+        after: &[RunDocument],
+        threshold: f64,
+        any_order: bool,
+    ) -> Comparison {
+        let [one, other] = [before, after].map(|side| side.iter().map(samples).collect());
+        let ((mut one, there), (other, here)) = (of_one_side(one), of_one_side(other));
+        let found = places::matched(&here, &there);
+        let changed = places::changed(&there, &here);
+        one.iter_mut().for_each(|samples| rename(samples, &found));
+        let [there, here] = [&one, &other].map(|side| -> BTreeSet<Place> {
             side.iter().flat_map(|samples| samples.keys().cloned()).collect()
+        });
+        let of = |side: &[Samples], place: &Place| -> Vec<Sample> {
+            side.iter().filter_map(|samples| samples.get(place).cloned()).collect()
         };
-        let (there, here) = (keys(&one), keys(&other));
-        let pair = |key: &Key| {
-            let of = |side: &[Samples]| -> Vec<Sample> {
-                side.iter().filter_map(|samples| samples.get(key).cloned()).collect()
-            };
-            let (before, after) = (of(&one), of(&other));
-            (named(key, &after), Pair::of(&before, &after, threshold))
+        let (before_side, after_side) = (Side::of(before), Side::of(after));
+        let doubts = doubts(&before_side, &after_side, any_order);
+        let is_doubted = !doubts.is_empty();
+        let pair = |place: &Place| {
+            let (before, after) = (of(&one, place), of(&other, place));
+            let share = share(&before).max(share(&after));
+            let key = Key { share, ..alone(place, &after) };
+            (key, Pair::of(&before, &after, threshold).doubted(is_doubted))
         };
         let mut regions: Vec<(Key, Pair)> = there.intersection(&here).map(pair).collect();
         regions.sort_by(|(_, one), (_, other)| other.most().total_cmp(&one.most()));
+        let only = |places: &BTreeSet<Place>, others: &BTreeSet<Place>, side: &[Samples]| {
+            let mut only: Vec<Key> =
+                places.difference(others).map(|place| alone(place, &of(side, place))).collect();
+            only.sort_by(|one, other| other.share.total_cmp(&one.share));
+            only
+        };
         Comparison {
-            before: Side::of(before),
-            after: Side::of(after),
-            whole: whole(before, after, (&one, &other), threshold),
+            before: before_side,
+            after: after_side,
+            whole: whole(before, after, (&one, &other), threshold).doubted(is_doubted),
             regions,
-            only_before: there.difference(&here).map(|key| alone(key, &one)).collect(),
-            only_after: here.difference(&there).map(|key| alone(key, &other)).collect(),
+            only_before: only(&there, &here, &one),
+            only_after: only(&here, &there, &other),
+            changed,
+            doubts,
         }
     }
 
     /// The regions that got slower and have that part of a process's time.
     pub(super) fn slower(&self, least: f64) -> impl Iterator<Item = &(Key, Pair)> {
-        let is_slower = move |pair: &Pair| pair.verdict == Verdict::Slower && pair.share >= least;
-        self.regions.iter().filter(move |(_, pair)| is_slower(pair))
+        let regions = self.regions.iter();
+        regions.filter(move |(key, pair)| pair.verdict == Verdict::Slower && key.share >= least)
     }
 }
 
-/// A region with its whole name in the latest of these reports.
-fn named(key: &Key, samples: &[Sample]) -> Key {
-    let name = samples.last().map_or(&key.name, |sample| &sample.name);
-    Key { name: name.clone(), ..key.clone() }
+/// A region with its name in the latest of these reports.
+fn alone(place: &Place, samples: &[Sample]) -> Key {
+    let name = samples.last().map(|sample| sample.name.clone()).unwrap_or_default();
+    Key { name, file: place.file.clone(), share: share(samples) }
 }
 
-fn alone(key: &Key, side: &[Samples]) -> Key {
-    let samples = side.iter().filter_map(|samples| samples.get(key).cloned());
-    named(key, &samples.collect::<Vec<_>>())
+fn share(side: &[Sample]) -> f64 {
+    middle(side, |sample| sample.share)
 }
 
-/// A region's name without the line: `main` of `main, line 12` and of `main, line 12 (a.c:12)`.
-fn without_line(name: &str) -> &str {
-    let Some((function, line)) = name.rsplit_once(", line ") else { return name };
-    if line.starts_with(|first: char| first.is_ascii_digit()) { function } else { name }
+/// The reports of one side under the places of the first report that has them, and all these places.
+fn of_one_side(mut reports: Vec<Samples>) -> (Vec<Samples>, BTreeSet<Place>) {
+    let mut known = BTreeSet::new();
+    for samples in &mut reports {
+        let own: BTreeSet<Place> = samples.keys().cloned().collect();
+        rename(samples, &places::matched(&known, &own));
+        known.extend(samples.keys().cloned());
+    }
+    (reports, known)
+}
+
+fn rename(samples: &mut Samples, names: &BTreeMap<Place, Place>) {
+    let own = std::mem::take(samples).into_iter();
+    *samples = own.map(|(own, it)| (names.get(&own).cloned().unwrap_or(own), it)).collect();
+}
+
+/// Why the figures of two sides say nothing about what was changed between them.
+fn doubts(before: &Side, after: &Side, any_order: bool) -> Vec<String> {
+    let mut doubts = Vec::new();
+    // The begins are in UTC, in one form.
+    if before.began.0 > after.began.1 && !any_order {
+        doubts.push(
+            "the reports before are newer than those after: swap them, or give --any-order"
+                .to_owned(),
+        );
+    }
+    for (side, word) in [(before, "before"), (after, "after")] {
+        if side.is_busy {
+            doubts.push(format!(
+                "threads had no processor of their own {word}: the machine was busy"
+            ));
+        }
+    }
+    doubts
 }
 
 impl Side {
     fn of(reports: &[RunDocument]) -> Side {
         let first = &reports[0];
+        let began = || reports.iter().map(|report| report.provenance.began.clone());
+        let processes = || reports.iter().flat_map(|report| &report.processes);
+        let teams = processes().flat_map(|process| &process.regions).flat_map(|one| &one.teams);
         Side {
             command: first.command.clone(),
             host: first.provenance.host.clone(),
             processor: first.provenance.processor.clone(),
-            began: first.provenance.began.clone(),
+            began: (began().min().unwrap_or_default(), began().max().unwrap_or_default()),
+            threads: teams.map(|team| team.threads).collect(),
+            is_busy: processes()
+                .any(|process| process.lacks_processors && !process.regions.is_empty()),
             reports: reports.len(),
             factors: factors(reports),
             estimates: estimates(reports),
@@ -176,14 +240,17 @@ impl Pair {
     fn of(before: &[Sample], after: &[Sample], threshold: f64) -> Pair {
         let spreads = |side: &[Sample]| side.iter().map(|sample| sample.spread).collect::<Vec<_>>();
         let ratio = Ratio::of(&spreads(before), &spreads(after));
-        let share = |side: &[Sample]| middle(side, |sample| sample.share);
         Pair {
             before: Figures::of(before),
             after: Figures::of(after),
             ratio,
             verdict: ratio.map_or(Verdict::Unclear, |ratio| ratio.verdict(threshold)),
-            share: share(before).max(share(after)),
         }
+    }
+
+    fn doubted(self, is_doubted: bool) -> Pair {
+        let verdict = if is_doubted { Verdict::Unclear } else { self.verdict };
+        Pair { verdict, ..self }
     }
 
     fn most(&self) -> f64 {
@@ -262,7 +329,6 @@ fn whole(
         after: figures(after, other),
         ratio,
         verdict: ratio.map_or(Verdict::Unclear, |ratio| ratio.verdict(threshold)),
-        share: 1.0,
     }
 }
 
@@ -293,7 +359,6 @@ impl Sample {
         self.spread.longest = self.spread.longest.max(region.longest_s);
         let estimate = region.sampling.as_ref().map_or(0.0, |sample| sample.standard_error_s);
         self.spread.estimate = self.spread.estimate.hypot(estimate);
-        self.share = self.share.max(region.share.unwrap_or(0.0));
         let all = [
             ("", Some(&region.figures)),
             ("useful ", region.useful_figures.as_ref()),
@@ -338,24 +403,21 @@ fn waits(process: &ProcessMembers, region: &RegionMembers) -> BTreeMap<String, f
 fn samples(report: &RunDocument) -> Samples {
     let mut samples = Samples::new();
     for process in &report.processes {
-        let mut regions: Vec<&RegionMembers> = process.regions.iter().collect();
-        regions.sort_by_key(|region| (without_line(&region.name), &region.file, region.line));
-        let mut latest: Option<Key> = None;
-        for region in regions {
-            let mut key = Key {
-                name: without_line(&region.name).to_owned(),
-                file: region.file.clone(),
-                place: 0,
-            };
-            if let Some(latest) =
-                latest.filter(|one| (&one.name, &one.file) == (&key.name, &key.file))
-            {
-                key.place = latest.place + 1;
+        // Copies of one region share a place, and their parts of the process's time add up.
+        let mut shares: BTreeMap<Place, f64> = BTreeMap::new();
+        for region in &process.regions {
+            let place = Place::of(region);
+            let sample = samples.entry(place.clone()).or_insert(Sample::EMPTY);
+            let own = (region.name.len(), &region.name);
+            if sample.name.is_empty() || own < (sample.name.len(), &sample.name) {
+                sample.name.clone_from(&region.name);
             }
-            let sample = samples.entry(key.clone()).or_insert(Sample::EMPTY);
-            sample.name.clone_from(&region.name);
             sample.add(process, region);
-            latest = Some(key);
+            *shares.entry(place).or_default() += region.share.unwrap_or(0.0);
+        }
+        for (place, share) in shares {
+            let sample = samples.entry(place).or_insert(Sample::EMPTY);
+            sample.share = sample.share.max(share);
         }
     }
     samples

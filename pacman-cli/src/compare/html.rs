@@ -2,7 +2,7 @@
 
 use super::comparison::{Comparison, Pair};
 use super::noise::Verdict;
-use super::text::{about, causes, change, factor_rows, interval, notes, summary, title};
+use super::text::{about, causes, change, factor_rows, interval, notes, summary, title, unmatched};
 use crate::run::{escaped, seconds, share};
 
 /// The page.
@@ -58,10 +58,8 @@ pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64) -> Stri
         }
         main.push_str("</table>\n");
     }
-    for (keys, side) in [(&comparison.only_before, "before"), (&comparison.only_after, "after")] {
-        for key in keys {
-            main.push_str(&format!("<p>only {side}: {}</p>\n", escaped(&title(key))));
-        }
+    for line in unmatched(comparison) {
+        main.push_str(&format!("<p>{}</p>\n", escaped(&line)));
     }
     for note in notes(comparison) {
         main.push_str(&format!("<p class=\"note\">{}</p>\n", escaped(&note)));

@@ -30,6 +30,7 @@ pub(super) struct ProvenanceMembers {
 pub(super) struct ProcessMembers {
     pub(super) efficiency: Option<Factors>,
     pub(super) processor_share: Option<f64>,
+    pub(super) lacks_processors: bool,
     pub(super) sites: Vec<SiteMembers>,
     pub(super) regions: Vec<RegionMembers>,
 }
@@ -69,7 +70,13 @@ pub(super) struct RegionMembers {
     pub(super) useful_figures: Option<FigureMembers>,
     #[serde(default)]
     pub(super) waiting_figures: Option<FigureMembers>,
+    pub(super) teams: Vec<TeamMembers>,
     pub(super) threads: Vec<ThreadMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct TeamMembers {
+    pub(super) threads: u32,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,6 +1,6 @@
 //! A comparison for programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -26,7 +26,10 @@ struct SideDocument<'a> {
     host: &'a str,
     processor: Option<&'a str>,
     began: &'a str,
+    last_began: &'a str,
     reports: usize,
+    threads: &'a BTreeSet<u32>,
+    lacks_processors: bool,
     efficiency: Option<Efficiency>,
 }
 
@@ -44,13 +47,13 @@ struct Efficiency {
 struct Name<'a> {
     name: &'a str,
     file: Option<&'a str>,
+    share: f64,
 }
 
 #[derive(Serialize)]
 struct Region<'a> {
     #[serde(flatten)]
     name: Name<'a>,
-    share: f64,
     #[serde(flatten)]
     pair: PairDocument<'a>,
 }
@@ -89,7 +92,7 @@ pub(super) fn document(comparison: &Comparison) -> Document<'_> {
 }
 
 fn region<'a>(key: &'a Key, both: &'a Pair) -> Region<'a> {
-    Region { name: name(key), share: both.share, pair: pair(both) }
+    Region { name: name(key), pair: pair(both) }
 }
 
 fn side(side: &Side) -> SideDocument<'_> {
@@ -105,14 +108,17 @@ fn side(side: &Side) -> SideDocument<'_> {
         command: &side.command,
         host: &side.host,
         processor: side.processor.as_deref(),
-        began: &side.began,
+        began: &side.began.0,
+        last_began: &side.began.1,
         reports: side.reports,
+        threads: &side.threads,
+        lacks_processors: side.is_busy,
         efficiency,
     }
 }
 
 fn name(key: &Key) -> Name<'_> {
-    Name { name: &key.name, file: key.file.as_deref() }
+    Name { name: &key.name, file: key.file.as_deref(), share: key.share }
 }
 
 fn pair(pair: &Pair) -> PairDocument<'_> {

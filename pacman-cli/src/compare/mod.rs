@@ -5,6 +5,7 @@ mod html;
 mod input;
 mod json;
 mod noise;
+mod places;
 mod text;
 
 use std::io::Write;
@@ -21,7 +22,7 @@ use input::RunDocument;
 /// Compare two runs of a program, region by region.
 ///
 /// A.json and B.json are reports of `pacman-pmu run -o FILE.json`: before and after a change. Regions are
-/// matched by name and source file. Time, waits and counts stand side by side. With several reports on
+/// matched by function and source file, in any directory; lines may move. Time, waits and counts stand side by side. With several reports on
 /// each side, medians are compared, and a 95 % interval gives the noise. With one report on each side,
 /// the interval has only the noise of a region's executions.
 #[derive(Debug, clap::Args)]
@@ -43,6 +44,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     least: f64,
 
+    /// Do not doubt reports before that are newer than those after
+    #[arg(long)]
+    any_order: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -62,19 +67,23 @@ Exit status:
   0  no region got slower beyond the threshold and the noise
   1  a region got slower
   2  bad input: one line on standard error gives the reason
+  3  no region of one side is on the other: nothing was compared
   4  the comparison could not be written";
 
 const JSON: &str = "\
 JSON:
   format, version        \"pacman-compare\", 1
-  before, after          command, host, processor, began, reports, efficiency
+  before, after          command, host, processor, began, last_began, reports, threads,
+                         lacks_processors, efficiency
   program                figures of the whole program, as of a region
   regions                a list of name, file, share, ratio, low, high, verdict, before, after
-  only_before, only_after  regions of one side
+  only_before, only_after  name, file and share of the regions of one side
   docs/output.md describes every field.";
 
 /// A region got slower.
 const SLOWER: u8 = 1;
+/// No region of one side is on the other.
+const NOTHING_COMPARED: u8 = 3;
 
 /// Compares the reports. The exit status says whether a region got slower.
 pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
@@ -101,7 +110,7 @@ pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
     };
     let (before, after) = (read(before)?, read(after)?);
     let (threshold, least) = (args.threshold / 100.0, args.least / 100.0);
-    let comparison = Comparison::of(&before, &after, threshold);
+    let comparison = Comparison::of(&before, &after, threshold, args.any_order);
     let answer = match form.unwrap_or(if args.json { Form::Json } else { Form::Text }) {
         Form::Text => text::write(&comparison, threshold, least),
         Form::Json => document::text(&json::document(&comparison)),
@@ -114,7 +123,11 @@ pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
         })?,
         None => out.write_all(answer.as_bytes())?,
     }
-    Ok(if comparison.slower(least).next().is_some() { SLOWER } else { 0 })
+    Ok(match comparison.regions.is_empty() {
+        true => NOTHING_COMPARED,
+        false if comparison.slower(least).next().is_some() => SLOWER,
+        false => 0,
+    })
 }
 
 /// The form of a comparison.

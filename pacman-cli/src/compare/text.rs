@@ -22,10 +22,8 @@ pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64) -> Stri
     for table in [waits(comparison), counts(comparison)].into_iter().flatten() {
         text.push_str(&format!("\n{table}"));
     }
-    for (keys, side) in [(&comparison.only_before, "before"), (&comparison.only_after, "after")] {
-        for key in keys {
-            text.push_str(&format!("only {side}: {}\n", title(key)));
-        }
+    for line in unmatched(comparison) {
+        text.push_str(&format!("{line}\n"));
     }
     for note in notes(comparison) {
         text.push_str(&format!("{note}\n"));
@@ -33,11 +31,18 @@ pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64) -> Stri
     text
 }
 
+/// The regions of one side.
+pub(super) fn unmatched(comparison: &Comparison) -> Vec<String> {
+    let sides = [(&comparison.only_before, "before"), (&comparison.only_after, "after")];
+    let line = |key: &Key, side: &str| format!("only {side}, {}: {}", share(key.share), title(key));
+    sides.iter().flat_map(|(keys, side)| keys.iter().map(move |key| line(key, side))).collect()
+}
+
 /// One sentence: what got slower or faster.
 pub(super) fn summary(comparison: &Comparison, threshold: f64, least: f64) -> String {
     let named = |verdict: Verdict| -> Vec<String> {
         let changed = comparison.regions.iter();
-        let changed = changed.filter(|(_, pair)| pair.verdict == verdict && pair.share >= least);
+        let changed = changed.filter(|(key, pair)| pair.verdict == verdict && key.share >= least);
         let one = |(key, pair): &(Key, Pair)| {
             format!("{} ({})", title(key), change(pair.ratio.map(|ratio| ratio.value)))
         };
@@ -54,8 +59,12 @@ pub(super) fn summary(comparison: &Comparison, threshold: f64, least: f64) -> St
             parts.push(format!("{word}: {first}{more}"));
         }
     }
-    if parts.is_empty() {
-        let unclear = comparison.regions.iter().filter(|(_, pair)| pair.share >= least);
+    if comparison.regions.is_empty() {
+        parts.push("no region of one side is on the other: nothing is compared".to_owned());
+    } else if let Some(doubt) = comparison.doubts.first() {
+        parts.push(format!("unclear: {doubt}"));
+    } else if parts.is_empty() {
+        let unclear = comparison.regions.iter().filter(|(key, _)| key.share >= least);
         let unclear = unclear.filter(|(_, pair)| pair.verdict == Verdict::Unclear).count();
         let threshold = share(threshold);
         parts.push(match unclear {
@@ -65,6 +74,11 @@ pub(super) fn summary(comparison: &Comparison, threshold: f64, least: f64) -> St
                 "no region differs by more than {threshold} beyond noise; {unclear} are unclear"
             ),
         });
+    }
+    let alone = comparison.only_before.len() + comparison.only_after.len();
+    if alone > 0 && !comparison.regions.is_empty() {
+        let are = if alone == 1 { "1 region is" } else { &format!("{alone} regions are") };
+        parts.push(format!("{are} on one side only"));
     }
     let whole = &comparison.whole;
     format!(
@@ -80,12 +94,27 @@ pub(super) fn about(side: &Side) -> String {
     let reports = if side.reports == 1 { "report" } else { "reports" };
     let processor = side.processor.as_deref().unwrap_or("unknown processor");
     clean(&format!(
-        "{}; {} {reports}; {}, {processor}; {}",
+        "{}; {} {reports}; {}; {}, {processor}; {}",
         command_line(&side.command),
         side.reports,
+        threads(side),
         side.host,
-        side.began
+        match &side.began {
+            (first, last) if first == last => first.clone(),
+            (first, last) => format!("{first} to {last}"),
+        }
     ))
+}
+
+/// `2 and 4 threads`.
+fn threads(side: &Side) -> String {
+    let sizes: Vec<String> = side.threads.iter().map(u32::to_string).collect();
+    match &sizes[..] {
+        [] => "no regions".to_owned(),
+        [one] if one == "1" => "1 thread".to_owned(),
+        [one] => format!("{one} threads"),
+        [all @ .., last] => format!("{} and {last} threads", all.join(", ")),
+    }
 }
 
 pub(super) fn title(key: &Key) -> String {
@@ -155,7 +184,7 @@ fn times(comparison: &Comparison) -> Grid {
             seconds(pair.after.seconds),
             change(pair.ratio.map(|ratio| ratio.value)),
             interval(pair.ratio),
-            format!("{:.1}", 100.0 * pair.share),
+            format!("{:.1}", 100.0 * key.share),
             pair.verdict.word().into(),
             title(key),
         ]);
@@ -256,18 +285,23 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     if (&before.host, &before.processor) != (&after.host, &after.processor) {
         notes.push("the sides ran on different hosts or processors".to_owned());
     }
+    if before.threads != after.threads {
+        let (before, after) = (threads(before), threads(after));
+        notes.push(format!("the sides ran with different teams: {before}, then {after}"));
+    }
+    for (function, there, here) in &comparison.changed {
+        notes.push(format!(
+            "{function} has {there} regions before and {here} after: those are matched that moved by the \
+             same number of lines"
+        ));
+    }
     let estimates: BTreeSet<&str> =
         before.estimates.union(&after.estimates).map(String::as_str).collect();
     if !estimates.is_empty() {
         let events = estimates.into_iter().collect::<Vec<_>>().join(", ");
         notes.push(format!("the counts of {events} are estimates: event sets took turns"));
     }
-    let shares = [before, after].map(|side| side.factors.as_ref()?.processor_share);
-    if shares.iter().flatten().any(|share| *share < 0.95) {
-        notes.push(
-            "threads had no processor of their own on one side: times include other programs'"
-                .to_owned(),
-        );
-    }
+    notes
+        .extend(comparison.doubts.iter().map(|doubt| format!("all verdicts are unclear: {doubt}")));
     notes
 }

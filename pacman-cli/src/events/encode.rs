@@ -20,7 +20,7 @@ use crate::error::{self, BAD_INPUT, CliResult};
   pacman-pmu encode --cpu snb STALL_CYCLES L2_MISSES
   pacman-pmu encode --cpu p4 instr_retired:NBOGUSNTAG:u 1stL_cache_load_miss_retired
   pacman-pmu encode --cpu skl UOPS_ISSUED.ANY:c=1:i r01c3010e
-  pacman-pmu encode --json 'cpu/event=0x3c,umask=0/'
+  pacman-pmu encode --json --cpu skl 'cpu/event=0x3c,umask=0/'
 
 Modifiers: u user, k kernel, e edge, i invert, c=N counter mask, any siblings too;
 NetBurst: thr=N threshold, cmpl complement.

@@ -322,7 +322,7 @@ const HEADER: [&str; 17] = [
 const EXAMPLES: &str = "\
 Examples:
   pacman-pmu evaluate measured.csv
-  pacman-pmu evaluate measured.csv --measured-on Keystone --at 8,4,1
+  pacman-pmu evaluate two-machines.csv --measured-on Keystone --at 8,4,1
   pacman-pmu evaluate measured.csv --csv > long.csv
 
 Exit status:

@@ -34,7 +34,11 @@ pub(crate) const CONFLICT: u8 = 3;
   pacman-pmu plan --cpu skl --spread --thread INSTRUCTIONS,L1D_MISSES,L2_MISSES,LLC_MISSES
 
 In JSON a fixed counter n has number 32 + n, and an ESCR is its register number.
-Exit status: 0 planned, 2 a wrong name or option, 3 the events cannot be counted this way.")]
+Exit status:
+  0  planned
+  2  a wrong name or option
+  3  the events cannot be counted this way
+  4  the answer could not be written")]
 pub(crate) struct PlanArgs {
     /// Which processor and tables
     #[command(flatten)]

@@ -338,9 +338,9 @@ const EXAMPLES: &str = "\
 Examples:
   pacman-pmu record -o data.csv -- ./solver input     a program that marks phases
   pacman-pmu record -o data.csv --append --app solver-large -- ./solver large
-  pacman-pmu record -o data.csv --regions --quiet -- ./lulesh -s 30
+  pacman-pmu record -o regions.csv --regions --quiet -- ./lulesh -s 30
                                    an unmodified OpenMP program
-  pacman-pmu record -o data.csv --configurations 1x1,2x1,2x2 --runs 5 \\
+  pacman-pmu record -o chosen.csv --configurations 1x1,2x1 --runs 5 \\
       -e INSTRUCTIONS,L2_MISSES -- ./solver input
   pacman-pmu train data.csv -o model.json             train a model on the data
 

@@ -46,17 +46,22 @@ fn is_alive(pid: u32, began: f64) -> bool {
 
 /// When the process was started, in seconds since 1970; `None` if it has ended.
 fn started(pid: u32) -> Option<f64> {
-    let about = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may have anything in it, brackets, too.
-    let mut fields = about.rsplit_once(") ")?.1.split(' ');
-    let state = fields.next()?;
-    let since_boot: f64 = fields.nth(18)?.parse().ok()?;
+    let since_boot = start_ticks(pid)? as f64;
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;
     // SAFETY: takes a number.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
-    let now = since_1970(SystemTime::now());
-    (!matches!(state, "Z" | "X")).then_some(now - uptime + since_boot / ticks)
+    Some(since_1970(SystemTime::now()) - uptime + since_boot / ticks)
+}
+
+/// The clock ticks between the boot and the start of a process; `None` if it has ended.
+pub(super) fn start_ticks(pid: u32) -> Option<u64> {
+    let about = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may have anything in it, brackets, too.
+    let mut fields = about.rsplit_once(") ")?.1.split(' ');
+    let state = fields.next()?;
+    let ticks = fields.nth(18)?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(ticks)
 }
 
 /// Seconds by which the start of a process may seem later than it was.

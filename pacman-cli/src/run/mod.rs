@@ -54,7 +54,7 @@ pub(crate) use json::VERSION as FORMAT_VERSION;
 use launch::Ended;
 use memory::{Found, Memory};
 use pacman_core::atomic_write;
-use ranks::Gathering;
+use ranks::{Gathered, Gathering};
 pub(crate) use ranks::{MergeArgs, merge};
 use report::{Report, Run, Seats};
 use shared::Shared;
@@ -258,15 +258,21 @@ impl Prepared {
         // A user who looks at a file later, or has a program read it, should know now.
         if !self.destination.is_standard_error() {
             report.uncounted().iter().for_each(error::complain);
+            if self.gathering.is_none() {
+                report.overview.killed().iter().for_each(error::complain);
+            }
         }
         if let Some(kept) = &self.kept {
             remembered::keep(kept, report.remembered()).iter().for_each(error::complain);
         }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
         let written = match self.gathering {
-            Some(gathering) => match gathering.finish(&run, &recordings) {
-                Ok(Some(directory)) => ranks::merge_all(&directory, self.destination),
-                other => other.map(|_| ()),
+            Some(gathering) => match gathering.write(&run, &recordings) {
+                Ok(()) => gathering.finish().and_then(|end| match end {
+                    Gathered::Whole(turn) => ranks::merge_all(&turn, self.destination),
+                    Gathered::Elsewhere => Ok(()),
+                }),
+                Err(why) => Destination::standard_error().write(&report).and(Err(why)),
             },
             None if seen || !self.destination.is_standard_error() => {
                 self.destination.write(&report)

@@ -1,6 +1,7 @@
 //! `run` as a launcher starts it for each rank, and `merge`.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -32,8 +33,44 @@ int main(void) {
 fn rank(scratch: &Scratch, program: &Path, (rank, ranks): (u32, u32), report: &str) -> Command {
     let mut command = pacman_pmu(&["run", "-o", &scratch.named(report), "--"]);
     command.arg(program).env("PMI_RANK", rank.to_string()).env("PMI_SIZE", ranks.to_string());
-    command.env_remove("PMIX_NAMESPACE").stderr(Stdio::piped());
+    command.env_remove("PMIX_NAMESPACE").stdin(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// As [`rank`], by a launcher that names the job.
+fn rank_of(job: &str, scratch: &Scratch, program: &Path, place: (u32, u32)) -> Command {
+    let mut command = rank(scratch, program, place, "all.json");
+    command.env("PMI_JOBID", job);
+    command
+}
+
+/// A program that ends when its standard input does.
+const WAITING: &str = r#"
+#include <stdio.h>
+int main(void) {
+#pragma omp parallel num_threads(2)
+  for (volatile int turn = 0; turn < 1000; turn++)
+    ;
+  puts("begun");
+  fflush(stdout);
+  while (getchar() != EOF)
+    ;
+  return 0;
+}
+"#;
+
+/// Starts it, and answers when the program runs.
+fn started(mut command: Command) -> Child {
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut line = String::new();
+    let out = child.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut line).expect("a line");
+    assert_eq!(line, "begun\n");
+    child
+}
+
+fn said(output: &Output) -> &str {
+    text(&output.stderr)
 }
 
 fn report(scratch: &Scratch, name: &str) -> Value {
@@ -76,9 +113,10 @@ fn the_rank_that_ends_last_writes_one_report_on_all() {
 fn what_killed_ranks_left_is_merged_by_hand_in_every_form() {
     let scratch = Scratch::new();
     let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
-    for number in [0, 1] {
-        let output = rank(&scratch, &program, (number, 3), "all.json").output().expect("it runs");
-        ended(&output, 0);
+    for (number, missing) in [(0, "ranks 1, 2"), (1, "rank 2")] {
+        let output = rank_of("a", &scratch, &program, (number, 3)).output().expect("it runs");
+        ended(&output, 4);
+        assert!(said(&output).contains(&format!("{missing} did not begin")), "{}", said(&output));
     }
     assert!(!scratch.path("all.json").exists(), "a rank is missing");
     let directory = scratch.named("all.json.ranks");
@@ -96,7 +134,7 @@ fn what_killed_ranks_left_is_merged_by_hand_in_every_form() {
         let output = output.expect("it runs");
         ended(&output, 0);
         let said = text(&output.stderr);
-        assert!(said.contains("1 rank is missing"), "{said}");
+        assert!(said.contains("rank 2 is missing"), "{said}");
         assert!(said.contains("rank-7.recordings is of another run"), "{said}");
         assert!(said.contains("rank-9.recordings is not the file of a rank"), "{said}");
         let report = fs::read_to_string(scratch.path(&name)).expect("a report");
@@ -107,7 +145,7 @@ fn what_killed_ranks_left_is_merged_by_hand_in_every_form() {
     ended(&pacman_pmu(&["merge", &directory]).output().expect("it runs"), 0);
     assert_eq!(report(&scratch, "all.json")["processes"].as_array().map(Vec::len), Some(2));
     // The third rank comes: the report has all.
-    let output = rank(&scratch, &program, (2, 3), "all.json").output().expect("it runs");
+    let output = rank_of("a", &scratch, &program, (2, 3)).output().expect("it runs");
     ended(&output, 3);
     assert_eq!(report(&scratch, "all.json")["processes"].as_array().map(Vec::len), Some(3));
 }
@@ -129,6 +167,148 @@ fn a_directory_that_others_can_write_to_is_refused_before_the_run() {
     let output = pacman_pmu(&["merge", &scratch.named("other")]).output().expect("it runs");
     ended(&output, 2);
     assert!(text(&output.stderr).contains("name a report with -o"));
+}
+
+#[test]
+fn a_directory_that_a_killed_command_left_loses_no_later_report() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    // An earlier version's mark of a merge, and the files of a command that was killed in one.
+    fs::create_dir_all(scratch.path("all.json.ranks/merging")).expect("a directory");
+    fs::write(scratch.path("all.json.ranks/turn"), "{}").expect("a file");
+    fs::write(scratch.path("all.json.ranks/rank-1.running"), "{").expect("a file");
+    let start = |number| rank(&scratch, &program, (number, 2), "all.json").spawn();
+    let ranks = [0, 1].map(|number| start(number).expect("it runs"));
+    ranks.into_iter().for_each(|child| ended(&child.wait_with_output().expect("it ends"), 0));
+    assert_eq!(report(&scratch, "all.json")["processes"].as_array().map(Vec::len), Some(2));
+    assert!(!scratch.path("all.json.ranks").exists(), "the directory is gone");
+}
+
+#[test]
+fn a_rank_of_an_earlier_run_without_a_name_is_not_merged() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    for (number, missing) in [(0, "rank 1"), (1, "rank 0")] {
+        let output = rank(&scratch, &program, (number, 2), "all.json").output().expect("it runs");
+        ended(&output, 4);
+        assert!(said(&output).contains(&format!("{missing} did not begin")), "{}", said(&output));
+    }
+    assert!(!scratch.path("all.json").exists());
+}
+
+#[test]
+fn the_last_command_names_ranks_whose_commands_were_killed() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], WAITING) else { return };
+    let mut killed = started(rank_of("a", &scratch, &program, (0, 2)));
+    killed.kill().expect("it is there");
+    killed.wait().expect("it ends");
+    let mut last = rank_of("a", &scratch, &program, (1, 2));
+    let output = last.stdin(Stdio::null()).output().expect("it runs");
+    ended(&output, 4);
+    assert!(said(&output).contains("rank 0 was killed"), "{}", said(&output));
+    // A new run takes the directory over.
+    let start = |number| {
+        let mut command = rank_of("b", &scratch, &program, (number, 2));
+        command.stdin(Stdio::null()).spawn().expect("it runs")
+    };
+    let ranks = [start(0), start(1)];
+    ranks.into_iter().for_each(|child| ended(&child.wait_with_output().expect("it ends"), 0));
+    assert_eq!(report(&scratch, "all.json")["processes"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_second_run_with_the_same_report_is_refused_while_the_first_one_runs() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], WAITING) else { return };
+    let first = started(rank_of("a", &scratch, &program, (0, 2)));
+    for (job, number, why) in [
+        ("b", 0, "another command writes those of this rank"),
+        ("b", 1, "another run writes to it"),
+    ] {
+        let output = rank_of(job, &scratch, &program, (number, 2)).output().expect("it runs");
+        ended(&output, 2);
+        assert!(said(&output).contains(why), "{}", said(&output));
+    }
+    let mut second = rank_of("a", &scratch, &program, (1, 2));
+    ended(&second.stdin(Stdio::null()).output().expect("it runs"), 0);
+    assert!(!scratch.path("all.json").exists(), "rank 0 goes on");
+    ended(&rank_of("a", &scratch, &program, (1, 2)).output().expect("it runs"), 2);
+    ended(&first.wait_with_output().expect("it ends"), 0);
+    assert_eq!(report(&scratch, "all.json")["processes"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_rank_that_nobody_can_merge_is_told() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    let path = scratch.named("all.json");
+    let mut command = pacman_pmu(&["run", "-o", &path, "--"]);
+    let output = command.arg(&program).env("PMIX_RANK", "1").output().expect("it runs");
+    ended(&output, 4);
+    assert!(said(&output).contains("does not say how many ranks there are"), "{}", said(&output));
+    ended(&pacman_pmu(&["merge", &format!("{path}.ranks")]).output().expect("it runs"), 0);
+    assert_eq!(report(&scratch, "all.json")["processes"][0]["rank"], 1);
+    // The recordings of this rank have no place: its own report goes to standard error.
+    let lost = "rm -r \"$0.ranks\" && \"$1\"";
+    let mut command = rank(&scratch, Path::new("sh"), (0, 2), "all.json");
+    let output = command.args(["-c", lost, &path]).arg(&program).output().expect("it runs");
+    ended(&output, 4);
+    assert!(said(&output).contains("cannot write the recordings of rank 0"), "{}", said(&output));
+    assert!(said(&output).contains("main, region 0"), "{}", said(&output));
+}
+
+#[test]
+fn a_batch_script_of_slurm_is_no_rank() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    let mut command = pacman_pmu(&["run", "-o", &scratch.named("all.json"), "--"]);
+    for (name, value) in [("SLURM_JOB_ID", "9"), ("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")] {
+        command.env(name, value);
+    }
+    ended(&command.arg(&program).output().expect("it runs"), 0);
+    assert_eq!(report(&scratch, "all.json")["processes"][0]["rank"], Value::Null);
+}
+
+/// Ranks compute and meet. Rank 0 ends all others by force.
+const KILLED: &str = r#"
+#include <mpi.h>
+#include <unistd.h>
+int main(int count, char **words) {
+  int rank;
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int turn = 0; turn < 4; turn++) {
+    usleep(30000);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (rank == 0)
+    MPI_Abort(MPI_COMM_WORLD, 3);
+  pause();
+}
+"#;
+
+#[test]
+fn the_time_of_a_killed_rank_has_all_its_mpi_calls() {
+    for mpi in ["openmpi", "mpich"] {
+        let scratch = Scratch::new();
+        let Some(program) = scratch.compile(&format!("mpicc.{mpi}"), &["-O1"], KILLED) else {
+            continue;
+        };
+        let path = scratch.named("all.json");
+        let mpirun = format!("mpirun.{mpi}");
+        let mut command = pacman_pmu(&["run", "--waits", "-o", &path, "--", &mpirun, "-n", "2"]);
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+        let output = command.arg(&program).output().expect("it runs");
+        assert_ne!(output.status.code(), Some(0), "{}", said(&output));
+        assert!(said(&output).contains("did not end by exit"), "{mpi}: {}", said(&output));
+        let report = report(&scratch, "all.json");
+        for rank in report["ranks"]["processes"].as_array().expect("a list") {
+            let seconds = |name: &str| rank[name].as_f64().expect("seconds");
+            assert!(seconds("time_s") > seconds("mpi_s") + 0.1, "{mpi}: {rank:#}");
+        }
+    }
 }
 
 /// A hybrid program of MPI and OpenMP.

@@ -217,11 +217,11 @@ unsafe extern "C" fn ended(record: *mut Record, answer: *const u64) {
     let (ending, answer) = unsafe { (std::mem::take(&mut (*record).ending), *answer) };
     match ending {
         Ending::Nothing => {}
-        Ending::Wait(open) => wait::end(worker, open),
+        Ending::Wait(open) => _ = wait::end(worker, open),
         Ending::Mpi(open) => wait::end_mpi(worker, open),
         Ending::Task(open, many) => {
             records::free(many);
-            open.into_iter().for_each(|open| wait::end(worker, open));
+            open.into_iter().for_each(|open| _ = wait::end(worker, open));
         }
         // SAFETY: the marker's argument.
         Ending::Marker(kind, name) => unsafe { markers::began(kind, name) },

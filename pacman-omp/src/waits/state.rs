@@ -393,10 +393,11 @@ impl WaitState {
         self.add_sum((number.into(), Cause::Worksharing), 1, ticks);
     }
 
-    /// Moves the waits of a thread outside of regions into the rows: no end of a part does.
+    /// Moves the waits of a thread outside of regions into the rows: no end of a part does. The last of
+    /// them ended at `until`, in ticks since the start of the process.
     #[inline]
-    pub(crate) fn flush(&self) {
-        self.table(|table| table.flush(0, 1));
+    pub(crate) fn flush(&self, until: u64) {
+        self.table(|table| table.flush_outside(until));
     }
 
     /// The thread ends, and gives its number back.

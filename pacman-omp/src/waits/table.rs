@@ -164,6 +164,15 @@ impl Table {
         timed
     }
 
+    /// Moves waits outside of regions into the rows. They ended at `until`.
+    #[inline]
+    pub(super) fn flush_outside(&mut self, until: u64) {
+        for &place in &self.touched {
+            self.entries[place as usize].row.ended(until);
+        }
+        self.flush(0, 1);
+    }
+
     /// The rows of the thread.
     pub(super) fn rows(&self) -> impl Iterator<Item = &'static WaitRow> {
         self.entries.iter().map(|entry| entry.row)

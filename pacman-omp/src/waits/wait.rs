@@ -78,14 +78,15 @@ fn timed(worker: &Worker, slot: usize, cause: Cause, caller: u64) -> OpenWait {
     OpenWait::Timed { begun: worker.waits.open(slot, || worker.now()), cause, caller }
 }
 
-/// Ends a wait that [`begin`] began.
+/// Ends a wait that [`begin`] began. Answers the time of the end.
 #[inline]
-pub(crate) fn end(worker: &Worker, open: OpenWait) {
+pub(crate) fn end(worker: &Worker, open: OpenWait) -> u64 {
     let ended = worker.now();
     let (begun, cause, caller) = match open {
         OpenWait::Timed { begun, cause, caller } => (begun, cause, caller),
         OpenWait::Measured { begun, cause } => {
-            return worker.useful.ends_wait(cause, process::between(begun, ended));
+            worker.useful.ends_wait(cause, process::between(begun, ended));
+            return ended;
         }
     };
     let state = &worker.waits;
@@ -97,14 +98,15 @@ pub(crate) fn end(worker: &Worker, open: OpenWait) {
             worker.log.wait(site, (begun, ticks), tasks);
         }
     }
+    ended
 }
 
 /// Ends a call that [`begin_mpi`] began.
 #[inline]
 pub(crate) fn end_mpi(worker: &Worker, open: OpenWait) {
-    end(worker, open);
+    let ended = end(worker, open);
     if worker.waits.part().is_none() {
-        worker.waits.flush();
+        worker.waits.flush(process::own(ended).1);
     }
 }
 

@@ -17,6 +17,8 @@ pub struct WaitRow {
     pub(super) site: AtomicU64,
     pub(super) count: AtomicU64,
     pub(super) ticks: AtomicU64,
+    /// The end of the latest wait outside of regions, in ticks since the start of the process.
+    pub(super) until: AtomicU64,
 }
 
 /// Numbers of rows that belong to no construct.
@@ -52,7 +54,14 @@ pub mod state {
 impl WaitRow {
     /// A record outside of any arena.
     pub const fn unrecorded() -> WaitRow {
-        WaitRow { header: zero(), key: zero(), site: zero(), count: zero(), ticks: zero() }
+        WaitRow {
+            header: zero(),
+            key: zero(),
+            site: zero(),
+            count: zero(),
+            ticks: zero(),
+            until: zero(),
+        }
     }
 
     /// Sets the region, the thread's number and the site.
@@ -72,6 +81,12 @@ impl WaitRow {
     pub fn add(&self, count: u64, ticks: u64) {
         add(&self.count, count);
         add(&self.ticks, ticks);
+    }
+
+    /// The latest wait outside of regions ended at `until`: a process that is killed lived until then.
+    #[inline(always)]
+    pub fn ended(&self, until: u64) {
+        store(&self.until, until);
     }
 
     /// The number of waits and their ticks.

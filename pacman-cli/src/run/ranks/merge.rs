@@ -3,26 +3,28 @@
 //! One recording is in memory at a time. Text and page show the first ranks in full, and all at a glance;
 //! JSON and CSV have everything.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 
-use super::gather::{EXTENSION, FILE_EXTENSION, MERGING};
+use super::gather::{EXTENSION, FILE_EXTENSION, RUNNING, TURN, Turn};
 use super::rank_file::{RankReader, RankRun};
 use crate::error::{self, CliError, CliResult};
 use crate::exit::Exit;
 use crate::run::destination::{Destination, Form};
 use crate::run::names::Names;
-use crate::run::report::{Column, Overview, ProcessReport, Report, Seats};
+use crate::run::report::{Column, Overview, ProcessReport, Report, Seats, named_ranks};
 use crate::run::{csv, energy::RunEnergy};
 
 /// Merge the recordings of MPI ranks into one report.
 ///
 /// `mpirun -n 4 pacman-pmu run -o report.json -- ./program` leaves the directory report.json.ranks if a
-/// rank was killed or the machines do not see each other's files at once. Otherwise the command of the
-/// rank that ends last merges it.
+/// rank was killed or never began: a line on standard error names it. Otherwise the command of the rank that
+/// ends last merges it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct MergeArgs {
@@ -42,7 +44,8 @@ Examples:
 
 Exit status:
   0  done
-  2  bad input: DIR has no recording of a rank, or FILE cannot be written";
+  2  bad input: DIR has no recording of a rank, or FILE cannot be made
+  4  the report could not be written";
 
 /// Merges the directory and keeps it.
 pub(crate) fn merge(args: &MergeArgs) -> CliResult {
@@ -63,17 +66,38 @@ pub(crate) fn merge(args: &MergeArgs) -> CliResult {
 }
 
 /// Writes the report of a directory whose ranks are all there, and removes the directory.
-pub(in crate::run) fn merge_all(directory: &Path, destination: Destination) -> CliResult<()> {
-    let ranks = Ranks::found_in(directory)?;
-    let paths: Vec<PathBuf> = ranks.files.iter().map(|file| file.path.clone()).collect();
-    ranks.write(destination)?;
-    let removed = paths.iter().try_for_each(fs::remove_file);
-    let removed = removed.and_then(|()| fs::remove_dir(directory.join(MERGING)));
-    removed.and_then(|()| fs::remove_dir(directory)).map_err(|error| {
+pub(in crate::run) fn merge_all(turn: &Turn, destination: Destination) -> CliResult<()> {
+    let directory = &turn.directory;
+    let kept = |why: CliError| {
+        let shown = shown_path(directory);
+        CliError::Unwritable(format!("{why}; the recordings stay in {shown} for pacman-pmu merge"))
+    };
+    let ranks = Ranks::found_in(directory).map_err(kept)?;
+    ranks.write(destination).map_err(kept)?;
+    remove(directory).map_err(|error| {
         let directory = shown_path(directory);
         CliError::Unwritable(format!("cannot remove {directory}, whose report is written: {error}"))
     })
 }
+
+/// Removes the directory with the files that commands make in it, those of earlier runs, too.
+fn remove(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        if [FILE_EXTENSION, RUNNING, DRAFT].contains(&ending) {
+            fs::remove_file(path)?;
+        }
+    }
+    // Commands of an earlier version made a directory.
+    let _ = fs::remove_dir(directory.join("merging"));
+    // Whoever waits for its turn sees that the file is gone.
+    fs::remove_file(directory.join(TURN))?;
+    fs::remove_dir(directory)
+}
+
+/// The file name extension of what a killed command was writing.
+const DRAFT: &str = "partial";
 
 /// The files of one run, by rank.
 struct Ranks {
@@ -121,10 +145,13 @@ impl Ranks {
             error::complain(format!("a recording is left out: {line}"));
         }
         files.sort_by_key(|file| file.run.rank.rank);
-        let missing = run.1.map_or(0, |ranks| (ranks as usize).saturating_sub(files.len()));
-        if missing > 0 {
-            let s = if missing == 1 { " is" } else { "s are" };
-            error::complain(format!("{missing} rank{s} missing in {shown}: the report lacks them"));
+        let there: BTreeSet<u32> = files.iter().map(|file| file.run.rank.rank).collect();
+        let missing = (0..run.1.unwrap_or(0)).filter(|rank| !there.contains(rank));
+        let missing: Vec<u32> = missing.collect();
+        if !missing.is_empty() {
+            let is = if missing.len() == 1 { "is" } else { "are" };
+            let missing = named_ranks(missing);
+            error::complain(format!("{missing} {is} missing in {shown}: the report lacks them"));
         }
         Ok(Ranks { files })
     }
@@ -148,6 +175,9 @@ impl Ranks {
         let mut report =
             Report::with(run, kept, overview.finished(), std::mem::take(&mut names.notes));
         report.notes.extend(self.failed());
+        if !destination.is_standard_error() {
+            report.overview.killed().iter().for_each(error::complain);
+        }
         report.left_out = left_out;
         if left_out == 0 {
             return destination.write(&report);

@@ -37,7 +37,7 @@ pub(super) use energy::{EnergyFigures, mean};
 pub(super) use guard::GuardReport;
 pub(super) use mpi::{MpiCall, MpiReport};
 pub(super) use mpi_factors::{MpiFactor, MpiFactors, MpiSummary};
-pub(super) use overview::{Overview, RankSummary, RegionSummary};
+pub(super) use overview::{Overview, RankSummary, RegionSummary, named_ranks};
 pub(super) use phase::{PhaseReport, ThreadPhase};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::RegionReport;
@@ -116,6 +116,7 @@ impl Report {
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
             notes.push("adaptation was asked for, but no region was adapted".into());
         }
+        notes.extend(overview.killed());
         let left_out = 0;
         Report {
             command,

@@ -1,6 +1,8 @@
 //! All ranks of an MPI program at a glance: a line for each rank, and the regions over all of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+
+use pacman_regions::Ending;
 
 use super::mpi_factors::MpiSummary;
 use super::process::ProcessReport;
@@ -32,6 +34,8 @@ pub(in crate::run) struct RankSummary {
     pub(in crate::run) mpi: Option<f64>,
     /// The useful part of its threads' time, if waits were timed.
     pub(in crate::run) parallel: Option<f64>,
+    /// Whether a signal, or an end that nobody saw, cut off its regions or MPI calls.
+    pub(in crate::run) was_killed: bool,
 }
 
 /// A region in all ranks that ran it.
@@ -71,6 +75,8 @@ impl Overview {
             waiting: lost,
             mpi: process.mpi.as_ref().map(|mpi| mpi.outside),
             parallel: process.efficiency.as_ref().map(|tree| tree.efficiency.parallel),
+            was_killed: (process.has_figures() || process.mpi.is_some())
+                && !matches!(process.process.ending, Ending::Exit | Ending::Exec),
         });
         for region in &process.regions {
             let name = &region.name;
@@ -112,6 +118,19 @@ impl Overview {
         self
     }
 
+    /// A line about ranks that were killed: nobody knows when, unless their own command waited for them.
+    pub(in crate::run) fn killed(&self) -> Option<String> {
+        let killed: BTreeSet<u32> =
+            self.ranks.iter().filter(|rank| rank.was_killed).map(|rank| rank.rank).collect();
+        (!killed.is_empty()).then(|| {
+            format!(
+                "{} did not end by exit, as after a signal or MPI_Abort: figures are up to the last region \
+                 or MPI call that ended",
+                named_ranks(killed)
+            )
+        })
+    }
+
     /// Whether there are several ranks.
     pub(in crate::run) fn has_several(&self) -> bool {
         self.ranks.windows(2).any(|two| two[0].rank != two[1].rank)
@@ -124,3 +143,17 @@ impl RegionSummary {
         (self.seconds > 0.0).then(|| self.longest * self.processes as f64 / self.seconds)
     }
 }
+
+/// `rank 3`, or `ranks 3, 5, 6 and 12 others`, in their order.
+pub(in crate::run) fn named_ranks(ranks: impl IntoIterator<Item = u32>) -> String {
+    let ranks: Vec<u32> = ranks.into_iter().collect();
+    let text = |ranks: &[u32]| ranks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    match (&ranks[..], ranks.len().saturating_sub(NAMED)) {
+        ([one], _) => format!("rank {one}"),
+        (all, 0) => format!("ranks {}", text(all)),
+        (all, more) => format!("ranks {} and {more} others", text(&all[..NAMED])),
+    }
+}
+
+/// Ranks that a line names.
+const NAMED: usize = 8;

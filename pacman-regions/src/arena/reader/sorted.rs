@@ -159,6 +159,7 @@ impl<'w> Sorted<'w> {
         let sum = self.waits.entry((key as u32, (key >> 32) as u32, site)).or_default();
         sum.0 = sum.0.saturating_add(get(offset_of!(WaitRow, count)));
         sum.1 = sum.1.saturating_add(get(offset_of!(WaitRow, ticks)));
+        self.until = self.until.max(get(offset_of!(WaitRow, until)));
     }
 
     fn primary_stats(&mut self, record: &[u64]) -> Option<()> {
