@@ -54,12 +54,15 @@ mod validate;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use pacman_suite::command::with_default_signals;
+
 /// `pacman-pmu` with `arguments`, ready to be spawned.
 fn pacman_pmu(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
     command.args(arguments).env("PACMAN_OMP_LIBRARY", library());
     // No run knows of another's, and the user's own memory stays as it is.
     command.env("PACMAN_OMP_MEMORY", "");
+    with_default_signals(&mut command);
     command
 }
 
