@@ -42,6 +42,8 @@ pub(crate) enum CallKind {
     Execs,
     /// The program reads or sets an affinity mask, or starts a thread or process that inherits one.
     UsesAffinity,
+    /// The program may install a filter of its system calls.
+    Filters,
     /// A function of MPI, under the program's name or the profiling interface's.
     Mpi,
     /// The program marks a phase, or Kokkos calls a tool.
@@ -172,6 +174,7 @@ macro_rules! functions {
                 sched_setaffinity pthread_setaffinity_np
                 pthread_create posix_spawn posix_spawnp system popen vfork
             }
+            Filters { prctl syscall }
             Mpi {
                 MPI_Init PMPI_Init MPI_Init_thread PMPI_Init_thread MPI_Finalize PMPI_Finalize
                 MPI_Send PMPI_Send MPI_Bsend PMPI_Bsend MPI_Ssend PMPI_Ssend MPI_Rsend PMPI_Rsend

@@ -16,6 +16,7 @@ mod run;
 mod run_busy;
 mod run_ends;
 mod run_energy;
+mod run_environment;
 mod run_exports;
 mod run_kills;
 mod run_mpi;

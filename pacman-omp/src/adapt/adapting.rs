@@ -202,8 +202,8 @@ fn prepare() -> Option<Adapting> {
         most: process::options().max_threads.unwrap_or(u32::MAX),
         sharing: process::options()
             .share
-            .as_deref()
-            .and_then(|path| Sharing::join(path, &topology, seconds_per_tick)),
+            .as_ref()
+            .and_then(|segment| Sharing::join(segment, &topology, seconds_per_tick)),
         topology,
         lifted,
         seconds_per_tick,

@@ -118,6 +118,14 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
             adapt::mask_matters();
             interpose::next(function)
         }
+        CallKind::Filters => {
+            // SAFETY: the entry has pushed the registers of the first four arguments below the return address.
+            let arguments = unsafe { [*frame.sub(1), *frame.sub(2), *frame.sub(3), *frame.sub(4)] };
+            if installs_filter(function, arguments) {
+                lifecycle::restrict();
+            }
+            interpose::next(function)
+        }
         _ => {
             if process::is_observed() {
                 // SAFETY: as above.
@@ -128,6 +136,25 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
         }
     };
     real.map_or_else(|| without_runtime(kind), <*mut c_void>::cast_const)
+}
+
+/// Whether a call of `prctl` or `syscall` installs a filter of system calls. Without a program for the filter it
+/// only asks whether the kernel knows the call.
+fn installs_filter(function: Function, [first, second, third, fourth]: [u64; 4]) -> bool {
+    let by_prctl = |option: u64| option as i32 == libc::PR_SET_SECCOMP;
+    match function {
+        Function::prctl => {
+            by_prctl(first) && (second as u32 == libc::SECCOMP_MODE_STRICT || third != 0)
+        }
+        _ => match first as i64 {
+            libc::SYS_prctl => by_prctl(second),
+            libc::SYS_seccomp => {
+                let strict = second as u32 == libc::SECCOMP_SET_MODE_STRICT;
+                strict || second as u32 == libc::SECCOMP_SET_MODE_FILTER && fourth != 0
+            }
+            _ => false,
+        },
+    }
 }
 
 /// Notes a call of that kind that returns to `caller`. `on_stack` answers the first argument on the stack.
@@ -146,6 +173,7 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
         CallKind::ChangesTeams => return process::may_change_teams(),
         CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
+        CallKind::Filters => return,
         CallKind::Mpi | CallKind::Marks => return,
     };
     if bits == Seen::QUERY {
