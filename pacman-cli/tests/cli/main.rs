@@ -49,6 +49,7 @@ mod stat_refusals;
 mod stat_rotation;
 mod stat_signals;
 mod stat_totals;
+mod stat_tracing;
 mod trace_format;
 mod validate;
 
