@@ -46,6 +46,7 @@ mod provenance;
 pub mod report;
 pub mod session;
 #[doc(hidden)]
+pub mod system_calls;
 pub mod thread_registry;
 pub mod timing;
 

@@ -10,7 +10,7 @@ use pacman_core::descriptor;
 use pacman_core::fork::Lock;
 use pacman_core::report::EventSet;
 use pacman_core::session::{EventSetRotation, SessionBuilder};
-use pacman_core::{Attached, Error, Session};
+use pacman_core::{Attached, Error, Session, system_calls};
 use pacman_regions::Event;
 
 use crate::notes;
@@ -189,6 +189,18 @@ pub(crate) fn path(attached: &Attached) -> &'static str {
     }
 }
 
+/// Opens the calling thread's counters. If that fails the thread is only timed, and a note has the reason.
+pub(crate) fn attach(plan: &'static Plan) -> Option<Attached> {
+    let session = plan.session()?;
+    if system_calls::are_forbidden() {
+        notes::note("a thread was not counted: the program filters its system calls".to_owned());
+        return None;
+    }
+    let _one = OPENING.lock();
+    let attached = session.attach();
+    attached.map_err(|error| notes::note(format!("a thread was not counted: {error}"))).ok()
+}
+
 /// The counters of one thread.
 #[repr(C)]
 pub(crate) struct Counters {
@@ -214,13 +226,7 @@ impl Counters {
     /// Opens the calling thread's counters. If that fails the thread is only timed, and a note has the
     /// reason.
     pub(crate) fn open() -> Option<Counters> {
-        let session = Plan::current().session()?;
-        let one = OPENING.lock();
-        let attached = session.attach();
-        drop(one);
-        let attached = attached
-            .map_err(|error| notes::note(format!("a thread was not counted: {error}")))
-            .ok()?;
+        let attached = attach(Plan::current())?;
         let open = [const { UnsafeCell::new(Reading::EMPTY) }; DEPTH];
         Some(Counters { open, attached: ManuallyDrop::new(attached) })
     }

@@ -1,5 +1,6 @@
 //! Facts of the machine and the runtime, taken at the first region.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pacman_core::fork::Lock;
@@ -70,16 +71,28 @@ pub(crate) fn meet(runtime: &'static Runtime, requested: u32) {
     first.insert(FirstRegion { threads, cpus, overhead }).record();
 }
 
+/// The mask of the process that is about to filter its system calls.
+static MASK: OnceLock<libc::cpu_set_t> = OnceLock::new();
+
+/// Reads the mask while that is possible.
+pub(crate) fn take_mask() {
+    MASK.get_or_init(current_mask);
+}
+
 /// The logical CPUs that the calling thread may use.
 fn own_mask() -> impl Iterator<Item = u32> {
+    let mask = MASK.get().copied().unwrap_or_else(current_mask);
+    // SAFETY: each of these CPUs has a bit in the set.
+    (0..libc::CPU_SETSIZE as u32)
+        .filter(move |cpu| unsafe { libc::CPU_ISSET(*cpu as usize, &mask) })
+}
+
+fn current_mask() -> libc::cpu_set_t {
     // SAFETY: a plain set of bits, filled by the call.
-    let mask = unsafe {
+    unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         // By its number: the function of that name is an entry of this library.
         libc::syscall(libc::SYS_sched_getaffinity, 0, std::mem::size_of_val(&set), &raw mut set);
         set
-    };
-    // SAFETY: each of these CPUs has a bit in the set.
-    (0..libc::CPU_SETSIZE as u32)
-        .filter(move |cpu| unsafe { libc::CPU_ISSET(*cpu as usize, &mask) })
+    }
 }

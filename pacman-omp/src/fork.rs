@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use pacman_core::fork::{ForkGuard, Locked};
+use pacman_core::system_calls;
 use pacman_regions::arena::Writer;
 
 use crate::adapt;
@@ -96,7 +97,19 @@ unsafe extern "C" fn in_child() {
     // SAFETY: as in the parent; there is no other thread.
     let mut locks = unsafe { HELD.take() };
     locks.spare.forget();
+    let is_filtered = system_calls::are_forbidden();
+    if is_filtered {
+        // To begin a recording takes system calls.
+        *locks.writer = None;
+    }
     drop(locks);
+    if is_filtered {
+        arena::forget();
+        Plan::forget();
+        Worker::forked();
+        waits::forget_root();
+        return;
+    }
     recording::begin();
     record_inherited();
     if process::is_metered() {

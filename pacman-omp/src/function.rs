@@ -50,6 +50,8 @@ pub(crate) enum CallKind {
     UsesAffinity,
     /// A module ends, or may end.
     Unloads,
+    /// The program may install a filter of its system calls.
+    Filters,
     /// A function of MPI, under the program's name or the profiling interface's.
     Mpi,
     /// The program marks a phase, or Kokkos calls a tool.
@@ -216,6 +218,7 @@ macro_rules! functions {
                 kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
                 kmp_set_thread_affinity_mask_initial
             }
+            Filters { prctl syscall }
             Mpi {
                 MPI_Init PMPI_Init MPI_Init_thread PMPI_Init_thread MPI_Finalize PMPI_Finalize
                 MPI_Send PMPI_Send MPI_Bsend PMPI_Bsend MPI_Ssend PMPI_Ssend MPI_Rsend PMPI_Rsend

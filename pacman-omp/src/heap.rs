@@ -21,19 +21,31 @@ struct Heap {
     spare: Spare,
 }
 
+/// Whether the kernel has refused memory. What is spare then is for what has begun.
+pub(crate) fn is_short() -> bool {
+    HEAP.spare.used.load(Ordering::Relaxed) > 0
+}
+
+impl Heap {
+    #[cold]
+    fn short(&self, layout: Layout) -> *mut u8 {
+        self.spare.alloc(layout)
+    }
+}
+
 // SAFETY: each block belongs to one of two allocators, and goes back to that one.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
         let block = unsafe { GlobalDlmalloc.alloc(layout) };
-        if block.is_null() { self.spare.alloc(layout) } else { block }
+        if block.is_null() { self.short(layout) } else { block }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc_zeroed`.
         let block = unsafe { GlobalDlmalloc.alloc_zeroed(layout) };
         // Spare memory is zero, and `spare` gives each byte out only once.
-        if block.is_null() { self.spare.alloc(layout) } else { block }
+        if block.is_null() { self.short(layout) } else { block }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {

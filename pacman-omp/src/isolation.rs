@@ -53,6 +53,9 @@ const SIZE: usize = 512 << 10;
 /// The guard page below the stack.
 const GUARD: usize = 4096;
 
+/// Bytes above the frames; they keep the alignment of the ABI.
+const RESERVED: usize = 16;
+
 /// A stack that no thread uses.
 static SPARE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
@@ -98,7 +101,7 @@ fn isolate(mut work: &mut dyn FnMut()) {
             // SAFETY: no other thread uses the stack, and its end is aligned for the ABI. The function
             // returns and does not unwind: an `extern "C"` function aborts instead.
             unsafe {
-                let end = stack.cast::<u8>().add(GUARD + SIZE).cast();
+                let end = last_word(stack).cast();
                 pacman_omp_on_stack(end, argument, within);
             }
             give_back(stack);
@@ -130,8 +133,41 @@ fn taken() -> Option<*mut c_void> {
             return None;
         }
         libc::mprotect(stack, GUARD, libc::PROT_NONE);
+        let (first, end) = (stack.addr() + GUARD, stack.addr() + GUARD + SIZE);
+        last_word(stack).write(client_request([STACK_REGISTER, first, end - 1]));
         Some(stack)
     }
+}
+
+/// The word above a stack's frames. It has valgrind's number of the stack.
+fn last_word(stack: *mut c_void) -> *mut usize {
+    stack.wrapping_byte_add(GUARD + SIZE - RESERVED).cast()
+}
+
+/// Requests of valgrind, which takes a stack that it does not know for a large frame of the thread's own.
+const STACK_REGISTER: usize = 0x1501;
+const STACK_DEREGISTER: usize = 0x1502;
+
+/// Makes a request of valgrind: its number and two arguments. Returns 0 elsewhere, where the instructions do
+/// nothing: the rotations are by 128 bits together.
+fn client_request([number, first, second]: [usize; 3]) -> usize {
+    let request = [number, first, second, 0, 0, 0];
+    let mut answer = 0usize;
+    // SAFETY: the instructions change no register but the answer's and the flags, and valgrind reads the request.
+    unsafe {
+        std::arch::asm!(
+            "rol rdi, 3",
+            "rol rdi, 13",
+            "rol rdi, 61",
+            "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") request.as_ptr(),
+            inout("rdx") answer,
+            in("rdi") 0usize,
+            options(nostack)
+        );
+    }
+    answer
 }
 
 /// Gives back a stack that the thread has left.
@@ -139,7 +175,10 @@ fn give_back(stack: *mut c_void) {
     let kept = SPARE.compare_exchange(null_mut(), stack, Ordering::Release, Ordering::Relaxed);
     if kept.is_err() {
         // SAFETY: mapped by `taken`, and no thread uses it.
-        unsafe { libc::munmap(stack, GUARD + SIZE) };
+        unsafe {
+            client_request([STACK_DEREGISTER, last_word(stack).read(), 0]);
+            libc::munmap(stack, GUARD + SIZE);
+        }
     }
 }
 

@@ -4,17 +4,20 @@ use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 
 use pacman_core::clock::Clock;
+use pacman_core::system_calls;
 use pacman_regions::{Options, Rank};
 
 use crate::adapt;
 use crate::arena;
+use crate::counting::Plan;
 use crate::defect;
 use crate::energy;
 use crate::entry;
+use crate::first_region;
 use crate::fork;
 use crate::heap;
 use crate::isolation::isolated;
-use crate::module;
+use crate::module::{self, Module};
 use crate::notes;
 use crate::process;
 use crate::recording;
@@ -89,7 +92,7 @@ extern "C" fn at_exit() {
     if process::is_own() {
         isolated(|| defect::line().into_iter().for_each(notes::note));
         isolated(unreached::note);
-        if process::has_waits() {
+        if process::has_waits() && !system_calls::are_forbidden() {
             isolated(scheduling::record);
         }
         if process::is_metered() {
@@ -101,6 +104,29 @@ extern "C" fn at_exit() {
         end(false);
     }
 }
+
+/// The program is about to install a filter of its system calls. From here on the library makes only calls that
+/// OpenMP programs make: for memory, and to wait for each other.
+pub(crate) fn restrict() {
+    if system_calls::are_forbidden() || !process::is_own() {
+        return;
+    }
+    adapt::mask_matters();
+    isolated(|| {
+        Module::of(module::entry_of_program());
+        first_region::take_mask();
+        Plan::current();
+        energy::stop();
+        arena::map_ahead();
+        notes::note(FILTERED.to_owned());
+    });
+    system_calls::forbid();
+    process::advance_config_epoch();
+}
+
+const FILTERED: &str = "the program filters its system calls: from then on no region is adapted, events are \
+                        counted where that takes no call, waits are not divided by processors, and child \
+                        processes are not recorded";
 
 /// The process ends without its exit handlers, or becomes another program.
 ///

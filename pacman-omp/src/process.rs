@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
+use pacman_core::system_calls;
 use pacman_regions::{Options, Rank};
 
 struct Setup {
@@ -250,9 +251,11 @@ pub(crate) fn is_metered() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & METERED != 0
 }
 
-/// Whether memory is this process's own: the child of a `vfork` has its parent's.
+/// Whether memory is this process's own: the child of a `vfork` has its parent's. A process that filters its
+/// system calls is not asked.
 pub(crate) fn is_own() -> bool {
-    (is_observed() || has_failed()) && std::process::id() == PID.load(Ordering::Relaxed)
+    let is_own = || std::process::id() == PID.load(Ordering::Relaxed);
+    (is_observed() || has_failed()) && (system_calls::are_forbidden() || is_own())
 }
 
 pub(crate) fn options() -> &'static Options {

@@ -35,8 +35,8 @@ pub(crate) fn begin() {
 /// the program runs, and sets it in its segment.
 fn seconds_per_tick() -> f64 {
     let clock = process::clock();
-    match (clock.source(), &process::options().segment) {
-        (ClockSource::Tsc, Some(_)) => 0.0,
+    match (clock.source(), arena::is_segment()) {
+        (ClockSource::Tsc, true) => 0.0,
         _ => clock.nanos_per_tick() * 1e-9,
     }
 }

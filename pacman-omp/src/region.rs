@@ -11,6 +11,7 @@ use pacman_core::fork::Lock;
 
 use crate::adapt::Adapted;
 use crate::function::Function;
+use crate::heap;
 use crate::module::{File, Module};
 use crate::notes;
 use crate::process;
@@ -196,7 +197,20 @@ pub(crate) fn enter(
         return None;
     }
     let module = Module::of(body);
+    // A body of the runtime's own, without a place in a source: libomp's hidden helper threads wait there for work.
+    let is_runtime_s = entry == Function::__kmpc_fork_call && source.is_none();
+    if is_runtime_s && std::ptr::eq(module.file, runtime.file) {
+        return None;
+    }
     let offset = body.wrapping_sub(module.bias);
+    if heap::is_short() {
+        if !ENOUGH.swap(true, Ordering::Relaxed) {
+            notes::note(
+                "there was no memory left: regions that began later are not observed".to_owned(),
+            );
+        }
+        return None;
+    }
     let at_runtime = runtime.index();
     let mut all = ALL.lock();
     let key = key(body, label);

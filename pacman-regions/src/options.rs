@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -17,7 +18,9 @@ use crate::max_loss::MaxLoss;
 pub struct Options {
     /// The memory for recordings. Without a segment or a directory nothing is recorded.
     pub segment: Option<Segment>,
-    /// The directory for recordings as files. It must exist, and the user must own it.
+    /// The directory for recordings as files, of processes that cannot attach the segment if there is one. It
+    /// must exist. The user must own it, or it is one in which everybody may create files but nobody else may
+    /// list or remove them (mode 1733).
     pub directory: Option<PathBuf>,
     /// The events to count, separated by commas; empty to record only times.
     pub events: String,
@@ -37,9 +40,9 @@ pub struct Options {
     /// The directory with the measurements of earlier runs, for adaptation; see
     /// [`ProgramMemory`](crate::ProgramMemory). The library only reads there.
     pub memory: Option<PathBuf>,
-    /// The file through which the process shares the machine with others; see
-    /// [`sharing`](crate::sharing).
-    pub share: Option<PathBuf>,
+    /// The memory through which the process shares the machine with others: one segment, whose first page is a
+    /// header as an arena's; see [`sharing`](crate::sharing).
+    pub share: Option<Segment>,
     /// The guards that are switched off.
     pub lifted: BTreeSet<Guard>,
     /// How idle workers wait beside a smaller team.
@@ -53,18 +56,28 @@ pub struct Options {
     pub overhead: Option<OverheadBudget>,
 }
 
-/// A System V segment with an [arena](crate::arena).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The System V segments of an [arena](crate::arena), one for each of its pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The system's number. The system reuses it after the segment is gone.
-    pub id: i32,
-    /// The random number of the arena; see [`Key`](crate::arena::Key).
+    /// The system's numbers. The system reuses them after the segments are gone.
+    pub ids: Vec<i32>,
+    /// The random number of the arena.
     pub nonce: u128,
+    /// The inode of the IPC namespace that has them; 0 if it is unknown.
+    pub namespace: u64,
+}
+
+impl Segment {
+    /// The inode of this process's IPC namespace; 0 if it is unknown.
+    pub fn own_namespace() -> u64 {
+        std::fs::metadata("/proc/self/ns/ipc").map_or(0, |about| about.ino())
+    }
 }
 
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{:032x}", self.id, self.nonce)
+        let ids: Vec<_> = self.ids.iter().map(i32::to_string).collect();
+        write!(f, "{}:{:032x}:{}", ids.join(","), self.nonce, self.namespace)
     }
 }
 
@@ -72,10 +85,15 @@ impl FromStr for Segment {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Segment, String> {
-        let parsed = text.split_once(':').and_then(|(id, nonce)| {
-            Some(Segment { id: id.parse().ok()?, nonce: u128::from_str_radix(nonce, 16).ok()? })
+        let parsed = text.split_once(':').and_then(|(ids, nonce)| {
+            let ids: Result<_, _> = ids.split(',').map(str::parse).collect();
+            let (nonce, namespace) = nonce.split_once(':').unwrap_or((nonce, "0"));
+            let nonce = u128::from_str_radix(nonce, 16).ok()?;
+            Some(Segment { ids: ids.ok()?, nonce, namespace: namespace.parse().ok()? })
         });
-        parsed.ok_or_else(|| format!("a segment must be NUMBER:NONCE, got {text:?}"))
+        parsed.ok_or_else(|| {
+            format!("a segment must be NUMBER[,NUMBER…]:NONCE[:NAMESPACE], got {text:?}")
+        })
     }
 }
 
@@ -192,7 +210,7 @@ impl Options {
     /// The variables to set. An unset option has no variable.
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let mut all: Vec<(&'static str, OsString)> = Vec::new();
-        all.extend(self.segment.map(|segment| (SEGMENT, segment.to_string().into())));
+        all.extend(self.segment.as_ref().map(|segment| (SEGMENT, segment.to_string().into())));
         all.extend(self.directory.as_ref().map(|path| (DIRECTORY, path.into())));
         if !self.events.is_empty() {
             all.push((EVENTS, self.events.clone().into()));
@@ -204,7 +222,7 @@ impl Options {
         all.extend(self.max_threads.map(|most| (MAX_THREADS, most.to_string().into())));
         all.extend(self.max_loss.map(|most| (MAX_LOSS, most.to_string().into())));
         all.extend(self.memory.as_ref().map(|path| (MEMORY, path.into())));
-        all.extend(self.share.as_ref().map(|path| (SHARE, path.into())));
+        all.extend(self.share.as_ref().map(|segment| (SHARE, segment.to_string().into())));
         if !self.lifted.is_empty() {
             let words: Vec<_> = self.lifted.iter().map(|guard| guard.word()).collect();
             all.push((LIFTED, words.join(",").into()));
@@ -241,7 +259,6 @@ impl Options {
             events: get(EVENTS).unwrap_or_default(),
             model: path(MODEL),
             memory: path(MEMORY),
-            share: path(SHARE),
             ..Options::default()
         };
         let mut parsed = |name: &str, problem: String| wrong.push(format!("{name}: {problem}"));
@@ -249,6 +266,12 @@ impl Options {
             match word.parse() {
                 Ok(segment) => options.segment = Some(segment),
                 Err(problem) => parsed(SEGMENT, problem),
+            }
+        }
+        if let Some(word) = get(SHARE) {
+            match word.parse() {
+                Ok(segment) => options.share = Some(segment),
+                Err(problem) => parsed(SHARE, problem),
             }
         }
         match get(ENERGY).as_deref() {
@@ -329,7 +352,7 @@ mod tests {
     fn options_survive_their_variables() {
         let bytes = OsStr::from_bytes(b"/tmp/not\xfftext");
         let options = Options {
-            segment: Some(Segment { id: 32_769, nonce: 0xfe << 120 | 7 }),
+            segment: Some(Segment { ids: vec![32_769, 7], nonce: 0xfe << 120 | 7, namespace: 9 }),
             directory: Some(bytes.into()),
             events: "CYCLES,INSTRUCTIONS".into(),
             energy: true,
@@ -339,7 +362,7 @@ mod tests {
             max_threads: Some(6),
             max_loss: Some("2.5%".parse().expect("a loss")),
             memory: Some("/cache/memory".into()),
-            share: Some("/dev/shm/share".into()),
+            share: Some(Segment { ids: vec![5], nonce: 3, namespace: 0 }),
             lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
             waits: false,

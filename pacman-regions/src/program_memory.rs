@@ -4,11 +4,13 @@
 //! adapted region, and records what it has measured with each region. The command adds that to the file
 //! after the run. So a program writes no file of ours, and needs no rights for one.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use pacman_events::shown::shown_path;
+use pacman_events::shown::{shown, shown_path};
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a file; a region has less than 1 kB on a machine of 64 contexts.
@@ -116,6 +118,7 @@ impl ProgramMemory {
     /// # Errors
     /// A line that says what is wrong with the file.
     pub fn read_in(directory: &Path, of: &ProgramKey) -> Result<ProgramMemory, String> {
+        ProgramMemory::check(directory)?;
         let path = directory.join(of.file_name());
         match ProgramMemory::read(&path) {
             Ok(Some(memory)) if memory.of == *of => Ok(memory),
@@ -125,14 +128,45 @@ impl ProgramMemory {
         }
     }
 
+    /// Checks that nobody else may write to a directory of memories. One that is not there is no error.
+    ///
+    /// # Errors
+    /// A line that says who may.
+    pub fn check(directory: &Path) -> Result<(), String> {
+        let refused = |why: &dyn Display| {
+            Err(format!("cannot use memories in {}: {why}", shown_path(directory)))
+        };
+        let about = match std::fs::metadata(directory) {
+            Ok(about) => about,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return refused(&error),
+        };
+        // SAFETY: it only returns a number.
+        let user = unsafe { libc::geteuid() };
+        if about.uid() != user {
+            return refused(&format_args!(
+                "user {} owns it; PACMAN_OMP_MEMORY names another directory",
+                about.uid()
+            ));
+        }
+        if about.mode() & 0o002 != 0 {
+            return refused(
+                &"every user may write to it; PACMAN_OMP_MEMORY names another directory",
+            );
+        }
+        Ok(())
+    }
+
     /// Reads a file; `None` if there is none.
     ///
     /// # Errors
     /// A line that says what is wrong with the file.
     pub fn read(path: &Path) -> Result<Option<ProgramMemory>, String> {
         let text = File::open(path).and_then(text_of);
-        let wrong =
-            |why: String| Err(format!("{} is no memory of adaptation: {why}", shown_path(path)));
+        // The reason may quote the file.
+        let wrong = |why: String| {
+            Err(format!("{} is no memory of adaptation: {}", shown_path(path), shown(&why)))
+        };
         match text {
             Ok(text) => ProgramMemory::from_text(&text).map(Some).or_else(wrong),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

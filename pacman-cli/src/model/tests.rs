@@ -374,12 +374,11 @@ fn numbered_runs_count_by_their_median_and_phases_by_themselves() {
     assert!(words.contains("line 2:"), "{words}");
 }
 
-/// The measured programs: `PACMAN_DATA` is the folder, else it is looked for beside the checkout.
+/// The measured programs, in the folder that `PACMAN_DATA` names.
 fn measured() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    let folder = env::var_os("PACMAN_DATA").map_or(beside, PathBuf::from);
-    let file = folder.join("thread-scaling.csv");
-    let found = file.exists().then_some(file);
+    let file =
+        env::var_os("PACMAN_DATA").map(|folder| Path::new(&folder).join("thread-scaling.csv"));
+    let found = file.filter(|file| file.exists());
     if found.is_none() {
         pacman_suite::skipped("no data");
     }

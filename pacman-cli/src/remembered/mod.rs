@@ -82,6 +82,7 @@ pub(crate) fn memory(args: &MemoryArgs, out: &mut dyn Write) -> CliResult {
                    an absolute path; set one of them";
         CliError::Refused(why.to_owned())
     })?;
+    store.check().map_err(CliError::Refused)?;
     let all = store.all().map_err(|error| {
         CliError::Refused(format!(
             "cannot read {}: {error}; PACMAN_OMP_MEMORY names another directory",

@@ -54,6 +54,14 @@ impl Store {
         &self.directory
     }
 
+    /// Checks that nobody else may write there.
+    ///
+    /// # Errors
+    /// A line that says who may.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        ProgramMemory::check(&self.directory)
+    }
+
     /// Adds what a run has measured of a program. Other runs that add at the same time wait.
     ///
     /// # Errors
@@ -65,6 +73,7 @@ impl Store {
                 shown_path(&self.directory)
             )
         };
+        self.check()?;
         DirBuilder::new().recursive(true).mode(0o700).create(&self.directory).map_err(refused)?;
         let _alone = self.lock().map_err(refused)?;
         // The library has said what is wrong with a damaged file, and this replaces it.

@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 use tempfile::TempDir;
@@ -12,13 +12,42 @@ use crate::error::{CliError, CliResult};
 
 /// A directory of this process's own, gone with the value.
 #[derive(Debug)]
-pub(crate) struct Directory(TempDir);
+pub(crate) struct Directory {
+    _made: TempDir,
+    path: PathBuf,
+}
 
 impl Directory {
     /// Makes one among the temporary files; a refusal names the place.
     pub(crate) fn new() -> CliResult<Directory> {
+        Directory::somewhere(&|place| {
+            // Only the user may read recordings, with any umask.
+            let made = within(place, 0o700)?;
+            Ok(Directory { path: made.path().to_owned(), _made: made })
+        })
+    }
+
+    /// Makes one in which processes of any user can record, in memory if there is such a place, else among the
+    /// temporary files. Its name is the key: nobody can list the directory that has it, and the name is in the
+    /// environment of the processes that record.
+    pub(super) fn drop_box() -> CliResult<Directory> {
+        let drop_box = |place: &Path| {
+            let made = within(place, 0o711)?;
+            let mut inside = tempfile::Builder::new();
+            let inside =
+                inside.prefix("").rand_bytes(32).permissions(Permissions::from_mode(0o1733));
+            let path = inside.tempdir_in(made.path())?.keep();
+            // Whatever the umask is.
+            std::fs::set_permissions(made.path(), Permissions::from_mode(0o711))?;
+            std::fs::set_permissions(&path, Permissions::from_mode(0o1733))?;
+            Ok(Directory { _made: made, path })
+        };
+        drop_box(Path::new("/dev/shm")).or_else(|_| Directory::somewhere(&drop_box))
+    }
+
+    fn somewhere(make: &dyn Fn(&Path) -> io::Result<Directory>) -> CliResult<Directory> {
         let place = std::env::temp_dir();
-        Directory::within(&place).map_err(|error| {
+        make(&place).map_err(|error| {
             CliError::Refused(format!(
                 "cannot make a directory for recordings in {}: {error}; TMPDIR can name another \
                  place",
@@ -27,21 +56,15 @@ impl Directory {
         })
     }
 
-    /// Makes one in memory if there is such a place, else among the temporary files.
-    pub(super) fn in_memory() -> CliResult<Directory> {
-        Directory::within(Path::new("/dev/shm")).or_else(|_| Directory::new())
-    }
-
-    fn within(place: &Path) -> io::Result<Directory> {
-        let mut made = tempfile::Builder::new();
-        // Only the user may read recordings, with any umask.
-        made.prefix("pacman-run-").permissions(Permissions::from_mode(0o700));
-        Ok(Directory(made.tempdir_in(std::path::absolute(place)?)?))
-    }
-
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
     }
+}
+
+fn within(place: &Path, mode: u32) -> io::Result<TempDir> {
+    let mut made = tempfile::Builder::new();
+    made.prefix("pacman-run-").permissions(Permissions::from_mode(mode));
+    made.tempdir_in(std::path::absolute(place)?)
 }
 
 #[cfg(test)]
@@ -55,5 +78,17 @@ mod tests {
         assert_eq!(about.permissions().mode() & 0o777, 0o700);
         drop(directory);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_drop_box_is_found_by_its_name_only() {
+        let directory = Directory::drop_box().unwrap();
+        let (path, around) = (directory.path(), directory._made.path().to_owned());
+        assert_eq!(path.parent(), Some(&*around));
+        assert!(path.file_name().is_some_and(|name| name.len() == 32), "{path:?}");
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
+        assert_eq!((mode(&around), mode(path)), (0o711, 0o1733));
+        drop(directory);
+        assert!(!around.exists());
     }
 }

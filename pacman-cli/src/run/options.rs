@@ -154,7 +154,7 @@ pub(super) fn environment(
         max_threads: args.max_threads,
         max_loss: args.max_loss,
         memory: kept.map(|store| store.directory().to_owned()),
-        share: shared.map(|shared| shared.path().to_owned()),
+        share: shared.map(|shared| shared.segment().clone()),
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
         waits: args.waits,

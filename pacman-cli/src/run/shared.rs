@@ -1,29 +1,36 @@
-//! The file in memory through which adapted programs of one user share the machine.
+//! The memory through which adapted programs of one user share the machine.
 //!
-//! Every run with `--share` holds a shared lock on it. The last one removes it. A run whose command was
-//! killed leaves the file, and a later run removes it.
+//! It is a System V segment, which nobody can cut short while programs have it mapped. A file names it. Every run
+//! with `--share` holds a shared lock on the file, and has the segment attached; the last one removes both. A run
+//! whose command was killed leaves the file, and a later run makes a new segment.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
+use pacman_regions::Segment;
+use pacman_regions::arena::PAGE;
 use pacman_regions::sharing::Table;
+
+use super::memory::Attached;
 
 /// The directory of files in memory.
 const DIRECTORY: &str = "/dev/shm";
 
-/// The open file. The run holds it to its end.
+/// The open file and the segment. The run holds them to its end.
 #[derive(Debug)]
 pub(super) struct Shared {
     path: PathBuf,
     file: File,
+    segment: Segment,
+    _attached: Attached,
 }
 
 impl Shared {
-    /// Opens the user's file, or makes it.
+    /// Opens the user's file and segment, or makes them.
     ///
     /// # Errors
     /// A line that says what the system refused.
@@ -31,17 +38,67 @@ impl Shared {
         // SAFETY: takes nothing.
         let user = unsafe { libc::geteuid() };
         let path = Path::new(DIRECTORY).join(format!("pacman-share-{user}"));
-        let file = open(&path, user).map_err(|why| {
+        let opened = open(&path, user).and_then(|mut file| {
+            let (segment, attached) = segment(&mut file)?;
+            Ok((file, segment, attached))
+        });
+        let (file, segment, attached) = opened.map_err(|why| {
             format!(
                 "--share: cannot use {}: {why}; remove it if it is not in use",
                 shown_path(&path)
             )
         })?;
-        Ok(Shared { path, file })
+        Ok(Shared { path, file, segment, _attached: attached })
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    pub(super) fn segment(&self) -> &Segment {
+        &self.segment
+    }
+}
+
+/// The pages of the segment: its header, and the table.
+const PAGES: usize = 1 + Table::BYTES.div_ceil(PAGE);
+
+/// The segment that the file names, or a new one.
+fn segment(file: &mut File) -> io::Result<(Segment, Attached)> {
+    // Two runs that begin at once make one segment.
+    let mut whole = libc::flock { l_type: libc::F_WRLCK as i16, ..no_lock() };
+    lock_file(file, &whole)?;
+    let mut text = String::new();
+    // What another program wrote there is no segment.
+    let _ = Read::take(&*file, 1024).read_to_string(&mut text);
+    let known: Option<Segment> = text.parse().ok();
+    let known =
+        known.and_then(|segment| Attached::known(&segment, PAGES).map(|own| (segment, own)));
+    let made = match known {
+        Some(known) => Ok(known),
+        None => Attached::single(PAGES).and_then(|(segment, attached)| {
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(segment.to_string().as_bytes())?;
+            Ok((segment, attached))
+        }),
+    };
+    whole.l_type = libc::F_UNLCK as i16;
+    lock_file(file, &whole)?;
+    made
+}
+
+fn no_lock() -> libc::flock {
+    libc::flock { l_type: 0, l_whence: libc::SEEK_SET as i16, l_start: 0, l_len: 0, l_pid: 0 }
+}
+
+/// Takes or releases a lock of the open file, beside that of `flock`.
+fn lock_file(file: &File, how: &libc::flock) -> io::Result<()> {
+    loop {
+        // SAFETY: the descriptor is open, and the call reads the lock.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLKW, &raw const *how) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
     }
 }
 
@@ -68,9 +125,6 @@ fn open(path: &Path, user: u32) -> io::Result<File> {
         }
         if about.nlink() == 0 {
             continue;
-        }
-        if about.len() == 0 {
-            file.set_len(Table::BYTES as u64)?;
         }
         return Ok(file);
     }

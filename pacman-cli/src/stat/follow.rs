@@ -18,8 +18,9 @@ use super::affinity::ThreadPlaces;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
-use super::sets::EventSets;
+use super::sets::{EventSets, SetCounters};
 use super::thread::{self, Span, Thread};
+use super::tracing;
 use crate::exit::Exit;
 use crate::signals::Signals;
 
@@ -34,6 +35,8 @@ pub(super) struct Follower<'a> {
     alive: HashMap<i32, Option<usize>>,
     /// New threads that have not stopped for the first time.
     coming: HashSet<i32>,
+    /// Threads of programs that trace themselves, by id: they are counted with all that they make, and not traced.
+    apart: HashMap<i32, usize>,
     /// Threads that ptrace could not detach. They stay stopped until this process ends.
     stuck: HashSet<i32>,
     main: i32,
@@ -44,6 +47,10 @@ pub(super) struct Follower<'a> {
     duration: Option<i32>,
     began: Instant,
 }
+
+/// The note of such a thread.
+const APART: &str = "its program traces threads itself, and is not followed: all threads and processes that it makes \
+                     are counted with it";
 
 /// The state of the command.
 enum State {
@@ -74,6 +81,7 @@ impl<'a> Follower<'a> {
             alive: HashMap::from([(main, None)]),
             coming: HashSet::new(),
             stuck: HashSet::new(),
+            apart: HashMap::new(),
             main,
             state: State::Waiting,
             attached: false,
@@ -103,6 +111,7 @@ impl<'a> Follower<'a> {
             _ => {}
         }
         let went_on = handled.and_then(|()| match stop {
+            Stop::Exec if self.apart.contains_key(&tid) => ptrace::detach(tid, 0),
             Stop::Group(_) => ptrace::stay_stopped(tid),
             _ => ptrace::go_on(tid, stop.signal()),
         });
@@ -120,11 +129,27 @@ impl<'a> Follower<'a> {
 
     /// Gives a thread its place and its counters before it goes on.
     fn admit(&mut self, tid: i32) {
+        let counters = self.sets.open(Target::Thread(tid));
+        self.admit_with(tid, counters);
+    }
+
+    /// Counts a thread that begins a program that traces with all that it makes, and will not trace it.
+    /// False if the kernel cannot.
+    fn admit_apart(&mut self, tid: i32) -> bool {
+        let Ok(counters) = self.sets.open(Target::Tree(tid)) else { return false };
+        self.admit_with(tid, Ok(counters));
+        if let Some(Some(thread)) = self.alive.remove(&tid) {
+            self.apart.insert(tid, thread);
+            self.threads[thread].notes.push(APART.to_owned());
+        }
+        true
+    }
+
+    fn admit_with(&mut self, tid: i32, counters: Result<SetCounters, Error>) {
         self.coming.remove(&tid);
         let process = thread::process_of(tid).unwrap_or(tid);
         self.bind_waiting(process);
         let seat = self.places.take(tid, process == tid);
-        let counters = self.sets.open(Target::Thread(tid));
         if let (State::Waiting, Err(error)) = (&self.state, &counters) {
             self.state = State::Uncounted(error.clone());
             // SAFETY: kill has no preconditions; the child is not reaped yet.
@@ -173,9 +198,17 @@ impl<'a> Follower<'a> {
             self.admit(tid);
         } else if self.alive.get(&tid) == Some(&None) {
             let began = Instant::now();
-            self.admit(tid);
+            if !(tracing::traces(tid) && self.admit_apart(tid)) {
+                self.admit(tid);
+            }
             if matches!(self.state, State::Waiting) {
                 (self.state, self.began) = (State::Running, began);
+            }
+        } else if tracing::traces(tid) {
+            self.end(tid);
+            self.alive.remove(&tid);
+            if !self.admit_apart(tid) {
+                self.admit(tid);
             }
         } else {
             self.loosen(tid);
@@ -185,7 +218,8 @@ impl<'a> Follower<'a> {
 
     /// Reads a thread for the last time.
     fn end(&mut self, tid: i32) {
-        let Some(Some(thread)) = self.alive.get(&tid).copied() else { return };
+        let traced = self.alive.get(&tid).copied().flatten();
+        let Some(thread) = traced.or_else(|| self.apart.get(&tid).copied()) else { return };
         let thread = &mut self.threads[thread];
         if !thread.has_ended() {
             thread.end();
@@ -199,6 +233,7 @@ impl<'a> Follower<'a> {
         // A killed thread may not have stopped before.
         self.end(tid);
         self.alive.remove(&tid);
+        self.apart.remove(&tid);
         self.coming.remove(&tid);
         if tid == self.main && self.duration.is_none() {
             self.state = State::Ended(exit);

@@ -20,6 +20,7 @@ mod sets;
 mod slots;
 mod text;
 mod thread;
+mod tracing;
 mod usage;
 mod writer;
 

@@ -269,3 +269,28 @@ fn a_directory_that_cannot_be_made_is_named_and_the_run_goes_on() {
         "{said}"
     );
 }
+
+#[test]
+fn a_directory_of_others_is_refused_and_what_a_file_quotes_is_escaped() {
+    let scratch = Scratch::new();
+    let directory = scratch.path("memory");
+    fs::create_dir(&directory).expect("a directory");
+    let damaged = b"{\"format\": \"pacman-memory\", \"\x1b[2Jx\": 1}";
+    fs::write(directory.join("a-b.json"), damaged).expect("a file");
+    let list = |arguments: &[&str]| {
+        let mut command = pacman_pmu(arguments);
+        command.env("PACMAN_OMP_MEMORY", &directory).output().expect("it runs")
+    };
+    for arguments in [&["memory", "list"][..], &["memory", "show", "a"]] {
+        let answer = list(arguments);
+        assert!(answer.status.success(), "{answer:?}");
+        assert!(!answer.stdout.contains(&0x1b), "{answer:?}");
+        assert!(answer.stdout.windows(9).any(|part| *part == *b"no memory"), "{answer:?}");
+    }
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs::set_permissions(&directory, open).expect("it is this test's");
+    let answer = list(&["memory", "list"]);
+    let said = String::from_utf8_lossy(&answer.stderr);
+    assert!(!answer.status.success() && answer.stdout.is_empty(), "{answer:?}");
+    assert!(said.lines().count() == 1 && said.contains("every user may write to it"), "{said}");
+}

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::scratch::Scratch;
 use super::text;
 
-/// Opens the page in a window of that size and runs `probe`, the body of a function that fills
+/// Opens the page in a frame of that size and runs `probe`, the body of a function that fills
 /// `seen`. Answers `seen`, with `errors` of scripts and the `loaded` resources. `None`, said aloud,
 /// without a browser.
 pub(super) fn open(page: &str, (width, height): (u32, u32), probe: &str) -> Option<Value> {
@@ -21,11 +21,17 @@ pub(super) fn open(page: &str, (width, height): (u32, u32), probe: &str) -> Opti
     let probed = page.replacen("<head>", &format!("<head>{WATCH}"), 1);
     let probe = PROBE.replace("/* probe */", probe);
     let probed = probed.replacen("</body>", &format!("{probe}</body>"), 1);
-    let path = scratch.path("report.html");
-    fs::write(&path, probed).expect("a file");
+    fs::write(scratch.path("report.html"), probed).expect("a file");
+    // A window of Chromium's is at least 500 pixels wide; a frame has any width.
+    let frame = format!(
+        "<!doctype html><body><iframe src=\"report.html\" width=\"{width}\" height=\"{height}\" \
+         style=\"border: 0\"></iframe></body>"
+    );
+    let path = scratch.file("frame.html", &frame);
     let answer = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-        .arg(format!("--window-size={width},{height}"))
+        // The frame's script answers in the document around it.
+        .arg("--allow-file-access-from-files")
         .arg(format!("--user-data-dir={}", scratch.path("profile").display()))
         .arg(format!("file://{}", path.display()))
         .output()
@@ -34,7 +40,7 @@ pub(super) fn open(page: &str, (width, height): (u32, u32), probe: &str) -> Opti
     let seen = dom.split_once(BEGIN).and_then(|(_, rest)| rest.split_once("</script>"));
     let seen = seen.unwrap_or_else(|| panic!("the probe ran: {}", text(&answer.stderr))).0;
     let seen: Value = serde_json::from_str(seen).expect("JSON");
-    assert_eq!(seen["width"], width, "the window is as wide as was asked for");
+    assert_eq!(seen["width"], width, "the frame is as wide as was asked for");
     assert_eq!(seen["errors"], Value::Array(Vec::new()), "scripts ran without an error");
     assert_eq!(seen["loaded"], 0, "the page loads nothing");
     Some(seen)
@@ -64,5 +70,5 @@ const PROBE: &str = "<script>window.addEventListener('load', function () {
   out.type = 'application/json';
   out.id = 'seen';
   out.textContent = JSON.stringify(seen).replace(/</g, '\\\\u003c');
-  document.body.append(out);
+  window.parent.document.body.append(out);
 });</script>";

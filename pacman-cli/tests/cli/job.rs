@@ -1,6 +1,6 @@
 //! A command that runs for long, in the foreground of a terminal as it were.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Output, Stdio};
 
@@ -17,8 +17,6 @@ impl Job {
     pub(crate) fn start(arguments: &[&str], script: &str) -> (Job, String) {
         let mut command = pacman_pmu(arguments);
         command.args(["--", "sh", "-c", script]);
-        // SAFETY: `signal` may be called between fork and exec, and touches no memory.
-        unsafe { command.pre_exec(as_from_a_terminal) };
         let mut pmu = command
             .process_group(0)
             .stdout(Stdio::piped())
@@ -42,15 +40,4 @@ impl Job {
         self.said.read_to_string(&mut rest).expect("text");
         self.pmu.wait_with_output().expect("it ends")
     }
-}
-
-/// A shell's background job has SIGINT ignored, and a script cannot trap what was ignored
-/// when it began: these tests may run in one.
-fn as_from_a_terminal() -> io::Result<()> {
-    // SAFETY: the default action is valid for both.
-    unsafe {
-        libc::signal(libc::SIGINT, libc::SIG_DFL);
-        libc::signal(libc::SIGQUIT, libc::SIG_DFL);
-    }
-    Ok(())
 }

@@ -17,6 +17,7 @@ mod run_busy;
 mod run_defect;
 mod run_ends;
 mod run_energy;
+mod run_environment;
 mod run_exports;
 mod run_forward;
 mod run_kills;
@@ -52,11 +53,14 @@ mod stat_refusals;
 mod stat_rotation;
 mod stat_signals;
 mod stat_totals;
+mod stat_tracing;
 mod trace_format;
 mod validate;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
+
+use pacman_suite::command::with_default_signals;
 
 /// `pacman-pmu` with `arguments`, ready to be spawned.
 fn pacman_pmu(arguments: &[&str]) -> Command {
@@ -64,6 +68,7 @@ fn pacman_pmu(arguments: &[&str]) -> Command {
     command.args(arguments).env("PACMAN_OMP_LIBRARY", library());
     // No run knows of another's, and the user's own memory stays as it is.
     command.env("PACMAN_OMP_MEMORY", "");
+    with_default_signals(&mut command);
     command
 }
 

@@ -10,6 +10,7 @@ use std::process::{Command, Output, Stdio};
 use pacman_adapt::Adapter;
 use pacman_adapt::predict::{Model, machine_name};
 use pacman_core::{Session, Topology};
+use pacman_suite::command::with_default_signals;
 use pacman_suite::skipped;
 
 use super::scratch::Scratch;
@@ -239,14 +240,7 @@ fn after_ctrl_c_the_file_has_the_runs_that_ended() {
     );
     let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
     command.args(["record", "--max-threads", "1", "-o", &data, "--", "sh", "-c", &script]);
-    // SAFETY: `signal` may be called between fork and exec, and touches no memory. A job in the
-    // background has SIGINT ignored, and this test may run in one.
-    unsafe {
-        command.pre_exec(|| {
-            libc::signal(libc::SIGINT, libc::SIG_DFL);
-            Ok(())
-        });
-    }
+    with_default_signals(&mut command);
     let spawned = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut job = spawned.unwrap();
     let mut line = String::new();

@@ -196,8 +196,13 @@ fn the_environment_differs_by_what_loads_the_library_and_what_it_is_asked() {
         assert_eq!(alone.difference(&under).next(), None, "{options:?}: nothing is taken away");
         let added = under.difference(&alone).filter_map(|line| line.split('=').next());
         let added: BTreeSet<&str> = added.collect();
-        let always =
-            ["LD_PRELOAD", "OMP_TOOL_LIBRARIES", "KOKKOS_TOOLS_LIBS", "PACMAN_OMP_SEGMENT"];
+        let always = [
+            "LD_PRELOAD",
+            "OMP_TOOL_LIBRARIES",
+            "KOKKOS_TOOLS_LIBS",
+            "PACMAN_OMP_SEGMENT",
+            "PACMAN_OMP_DIR",
+        ];
         let expected: BTreeSet<&str> = always.iter().chain(more).copied().collect();
         assert_eq!(added, expected, "{options:?}");
     }

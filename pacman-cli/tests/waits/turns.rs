@@ -3,6 +3,8 @@
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pacman_suite::command::with_default_signals;
+
 /// The turn of a test. One that failed does not hold up the others.
 pub(super) fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
@@ -18,6 +20,7 @@ pub(super) fn pacman_pmu(arguments: &[&str]) -> Command {
     command.args(arguments).env("PACMAN_OMP_LIBRARY", library);
     // No run knows of another's, and the user's own memory stays as it is.
     command.env("PACMAN_OMP_MEMORY", "");
+    with_default_signals(&mut command);
     command
 }
 

@@ -117,6 +117,8 @@ pub enum Target {
     Caller,
     /// Another thread, by its id.
     Thread(i32),
+    /// Another thread, by its id, and all threads and processes that it makes from now on.
+    Tree(i32),
     /// A hardware context with all that runs on it, by Linux's number of the logical CPU.
     Context(u32),
 }
@@ -126,6 +128,7 @@ impl fmt::Display for Target {
         match self {
             Target::Caller => f.write_str("this thread"),
             Target::Thread(tid) => write!(f, "thread {tid}"),
+            Target::Tree(tid) => write!(f, "thread {tid} and all that it makes"),
             Target::Context(cpu) => write!(f, "CPU {cpu}"),
         }
     }

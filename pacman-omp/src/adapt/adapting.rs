@@ -214,12 +214,12 @@ fn prepare() -> Option<Adapting> {
             "teams and loops stay as the program has them: fewer threads need --narrow".to_owned(),
         );
     }
-    let sharing = process::options().share.as_deref().filter(|_| narrows);
+    let sharing = process::options().share.as_ref().filter(|_| narrows);
     Some(Adapting {
         contexts: topology.allowed().len() as u32,
         narrows,
         most: process::options().max_threads.filter(|_| narrows).unwrap_or(u32::MAX),
-        sharing: sharing.and_then(|path| Sharing::join(path, &topology, seconds_per_tick)),
+        sharing: sharing.and_then(|segment| Sharing::join(segment, &topology, seconds_per_tick)),
         topology,
         lifted,
         seconds_per_tick,

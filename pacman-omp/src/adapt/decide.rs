@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pacman_adapt::State;
 use pacman_adapt::predict::Configuration;
-use pacman_core::Placement;
+use pacman_core::{Placement, system_calls};
 
 use super::adapting::{self, Adapting};
 use super::cached_decision::{CachedDecision, NEVER};
@@ -165,6 +165,9 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
 /// The team of that execution.
 fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
+    if system_calls::are_forbidden() {
+        return as_it_is();
+    }
     let Some(adapting) = adapting::get_or_prepare() else { return as_it_is() };
     let adapted = &region.adapted;
     let forbidden = guards::forbid(adapting.lifted, region, worker, entry, threads);

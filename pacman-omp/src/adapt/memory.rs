@@ -32,6 +32,10 @@ impl Memory {
     /// Reads the memory. `None` if the user wants none, or if the program has no build ID.
     pub(super) fn read(topology: &Topology) -> Option<Memory> {
         let directory = process::options().memory.as_deref()?;
+        if let Err(why) = ProgramMemory::check(directory) {
+            notes::note(format!("adaptation starts from nothing, and nothing is kept: {why}"));
+            return None;
+        }
         let of = key(topology)?;
         let known = ProgramMemory::read_in(directory, &of).unwrap_or_else(|why| {
             notes::note(format!(

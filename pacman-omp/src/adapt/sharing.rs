@@ -1,18 +1,12 @@
 //! The share of the machine that this process's teams may use, beside others that share too.
 
-use std::ffi::CString;
-use std::fs::File;
-use std::io;
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use pacman_core::Topology;
+use pacman_core::{Topology, system_calls};
+use pacman_regions::Segment;
 use pacman_regions::sharing::{Mask, Member, Owner, Table};
 
+use crate::arena;
 use crate::isolation::isolated;
 use crate::notes;
 use crate::process;
@@ -40,15 +34,16 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
-    /// Takes part through the file at `path`, which the command has made. `None`, with a note, if that
-    /// cannot be.
-    pub(super) fn join(path: &Path, topology: &Topology, seconds_per_tick: f64) -> Option<Sharing> {
-        let refused = |why: &str| {
-            notes::note(format!("the machine is not shared through {}: {why}", path.display()));
-        };
-        let words = mapped(path).map_err(|error| refused(&error.to_string())).ok()?;
+    /// Takes part through the segment that the command has made. `None`, with a note, if that cannot be.
+    pub(super) fn join(
+        segment: &Segment,
+        topology: &Topology,
+        seconds_per_tick: f64,
+    ) -> Option<Sharing> {
+        let refused = |why: &str| notes::note(format!("the machine is not shared: {why}"));
+        let words = arena::attach_whole(segment).map_err(|why| refused(&why)).ok()?;
         let Some(table) = Table::new(words) else {
-            refused("it has another format");
+            refused("the memory has another format");
             return None;
         };
         let allowed = topology.allowed();
@@ -88,7 +83,7 @@ impl Sharing {
         let is_due = self.table.generation() != self.generation.load(Ordering::Relaxed)
             || now >= self.next.load(Ordering::Relaxed)
             || default > self.wants.load(Ordering::Relaxed);
-        if !is_due {
+        if !is_due || system_calls::are_forbidden() {
             return false;
         }
         self.next.store(now.saturating_add(self.patience), Ordering::Relaxed);
@@ -133,38 +128,6 @@ impl Sharing {
         if let Some(owner) = self.owner() {
             self.table.leave(owner);
         }
-    }
-}
-
-/// The words of the file, which belongs to the user alone.
-fn mapped(path: &Path) -> io::Result<&'static [AtomicU64]> {
-    let name = CString::new(path.as_os_str().as_bytes())?;
-    let flags = libc::O_RDWR | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
-    // SAFETY: a C string. The descriptor is new, and nobody else closes it.
-    let file = unsafe {
-        match libc::open(name.as_ptr(), flags) {
-            -1 => return Err(io::Error::last_os_error()),
-            file => File::from_raw_fd(file),
-        }
-    };
-    let about = file.metadata()?;
-    // SAFETY: takes nothing.
-    let user = unsafe { libc::geteuid() };
-    if !about.is_file() || about.uid() != user || about.mode() & 0o077 != 0 {
-        return Err(io::Error::other("it is not a file that only this user may access"));
-    }
-    if about.len() != Table::BYTES as u64 {
-        return Err(io::Error::other("it has another size"));
-    }
-    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-    // SAFETY: a new mapping, which stays to the end of the process. Others change it by atomics alone. Its
-    // file is never cut: only the command changes it, by removing its name.
-    unsafe {
-        let words = libc::mmap(ptr::null_mut(), Table::BYTES, access, flags, file.as_raw_fd(), 0);
-        if words == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(std::slice::from_raw_parts(words.cast::<AtomicU64>(), Table::BYTES / 8))
     }
 }
 

@@ -6,88 +6,97 @@
 //! the program by a signal.
 
 use std::ffi::{CStr, CString};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use pacman_regions::arena::{EXTENSION, Key, PAGE, prepare};
+use pacman_core::system_calls;
+use pacman_regions::arena::{EXTENSION, MOST_PAGES, PAGE, Pages, pieces, prepare};
 
-use super::mapped::{Mapped, allow, last_error, limit, room, words};
+use super::mapped::{Mapped, allow, last_error, words};
+use super::truncated;
 
 /// The file of this process and of those that it forks.
-struct Made {
-    base: usize,
+pub(super) struct Made {
     directory: CString,
     name: CString,
     /// Device and inode of the directory and of the file.
     identity: [(libc::dev_t, libc::ino_t); 2],
+    mapped: Mapped,
+    /// Bytes of the file that the disk has allocated.
+    allocated: usize,
 }
-
-static MADE: OnceLock<Made> = OnceLock::new();
-/// Bytes of the file that the disk has allocated.
-static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes to allocate at the start, if the disk has room: more than most programs need. A program that
 /// changes its root or its user cannot extend the file.
 const FIRST: usize = 256 << 10;
 
-const DIRECTORY: libc::c_int = libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+/// Bytes to allocate before the program filters its system calls.
+const AHEAD: usize = 4 << 20;
 
-/// Creates a file in `directory`, which the user must own.
-pub(super) fn create(directory: &Path) -> Result<Mapped, String> {
+/// A path needs no permission to list the directory.
+const DIRECTORY: libc::c_int =
+    libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+
+/// Creates a file in `directory`. The user must own the directory, or it is a drop box: all may create files,
+/// nobody but its owner sees their names, and nobody else removes them.
+pub(super) fn create(directory: &Path) -> Result<Made, String> {
     let shown = directory.display();
     let says = |why: &dyn std::fmt::Display| format!("cannot record in {shown}: {why}");
     let path = std::path::absolute(directory).map_err(|error| says(&error))?;
     let path = CString::new(path.as_os_str().as_bytes()).map_err(|error| says(&error))?;
     let opened = open(libc::AT_FDCWD, &path, DIRECTORY).map_err(|error| says(&error))?;
-    let about = about(&opened).map_err(|error| says(&error))?;
+    let of_directory = about(&opened).map_err(|error| says(&error))?;
+    let is_drop_box = of_directory.st_mode & 0o7777 == 0o1733;
     // SAFETY: it only returns a number.
     let uid = unsafe { libc::geteuid() };
-    if about.st_uid != uid {
+    if of_directory.st_uid != uid && !is_drop_box {
         return Err(says(&format_args!(
             "user {} owns it; name a directory of your own",
-            about.st_uid
+            of_directory.st_uid
         )));
     }
-    if about.st_mode & libc::S_IWOTH != 0 {
+    if of_directory.st_mode & libc::S_IWOTH != 0 && !is_drop_box {
         return Err(says(&"every user may write to it; name a directory of your own"));
     }
     let (file, name) = new_file(&opened).map_err(|error| says(&error))?;
-    let bytes = room();
+    if is_drop_box {
+        // The owner of the directory reads it, whoever this user is.
+        // SAFETY: takes numbers only.
+        unsafe { libc::fchmod(file.as_raw_fd(), 0o644) };
+    }
     let place = allocate(&file, 0, FIRST).map(|()| FIRST);
     let place = place.or_else(|_| allocate(&file, 0, PAGE).map(|()| PAGE));
-    let placed = place.and_then(|allocated| {
-        // SAFETY: the kernel chooses the address.
-        let base = unsafe {
-            let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
-            libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, file.as_raw_fd(), 0)
-        };
-        if base == libc::MAP_FAILED { Err(last_error()) } else { Ok((base, allocated)) }
-    });
-    let (base, allocated) = placed.map_err(|error| {
+    let first = pieces(MOST_PAGES).next().unwrap_or_default();
+    let placed = place.and_then(|allocated| Ok((map(&file, first)?, allocated)));
+    let (first, allocated) = placed.map_err(|error| {
         // SAFETY: the name is a C string. Removes the file, because an empty one is not a recording.
         unsafe { libc::unlinkat(opened.as_raw_fd(), name.as_ptr(), 0) };
         says(&error)
     })?;
-    // SAFETY: mapped above; pages beyond the end of the file have no access.
-    let words = unsafe {
-        libc::madvise(base, bytes, libc::MADV_DONTDUMP);
-        words(base, bytes)
-    };
-    if !allow(words.as_ptr(), 0, 1) {
+    if !truncated::guard(0, first) || !allow(&first[..PAGE / 8]) {
         return Err(says(&last_error()));
     }
-    prepare(words, &Key { nonce: 0, uid });
-    let identity = [identity(&about), identity(&self::about(&file).map_err(|error| says(&error))?)];
-    ALLOCATED.store(allocated, Ordering::Relaxed);
-    let made = Made { base: base.expose_provenance(), directory: path, name, identity };
-    if MADE.set(made).is_err() {
-        return Err(says(&"the library was loaded twice"));
+    prepare(first, MOST_PAGES, 0);
+    let of_file = about(&file).map_err(|error| says(&error))?;
+    let identity = [identity(&of_directory), identity(&of_file)];
+    let mapped = Mapped::new(MOST_PAGES, first);
+    Ok(Made { directory: path, name, identity, mapped, allocated })
+}
+
+/// Maps a piece of the file, without access.
+fn map(file: &OwnedFd, piece: Range<usize>) -> std::io::Result<&'static [AtomicU64]> {
+    let (bytes, from) = (piece.len() * PAGE, piece.start * PAGE);
+    let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+    // SAFETY: the kernel chooses the address, and the mapping stays.
+    unsafe {
+        let (any, file) = (ptr::null_mut(), file.as_raw_fd());
+        let base = libc::mmap(any, bytes, libc::PROT_NONE, flags, file, from as libc::off_t);
+        if base == libc::MAP_FAILED { Err(last_error()) } else { Ok(words(base, bytes)) }
     }
-    Ok(Mapped { words, grow })
 }
 
 /// Creates a file that did not exist, with the process's number in its name.
@@ -131,6 +140,13 @@ fn identity(about: &libc::stat) -> (libc::dev_t, libc::ino_t) {
     (about.st_dev, about.st_ino)
 }
 
+fn limit(of: libc::__rlimit_resource_t) -> libc::rlim_t {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: 0 };
+    // SAFETY: the call fills it or leaves it as it is.
+    unsafe { libc::getrlimit(of, &raw mut limit) };
+    limit.rlim_cur
+}
+
 /// Allocates bytes of the file on the disk.
 fn allocate(file: &OwnedFd, from: usize, to: usize) -> std::io::Result<()> {
     // Beyond the limit the kernel sends SIGXFSZ, which ends most programs.
@@ -146,25 +162,50 @@ fn allocate(file: &OwnedFd, from: usize, to: usize) -> std::io::Result<()> {
     }
 }
 
-/// Makes `pages` pages from `page` on usable.
-fn grow(page: usize, pages: usize) -> bool {
-    let Some(made) = MADE.get() else { return false };
-    let (from, to) = (page * PAGE, (page + pages) * PAGE);
-    if to > ALLOCATED.load(Ordering::Relaxed) && !extend(made, from, to) {
-        return false;
+impl Pages for Made {
+    fn header(&self) -> &'static [AtomicU64] {
+        &self.mapped.first()[..PAGE / 8]
     }
-    allow(ptr::with_exposed_provenance(made.base), page, pages)
+
+    fn count(&self) -> usize {
+        self.mapped.count
+    }
+
+    fn make(&mut self, pages: Range<usize>) -> Option<&'static [AtomicU64]> {
+        let (from, to) = (pages.start * PAGE, pages.end * PAGE);
+        // Another process may extend the file at the same time: each allocates its own pages.
+        if to > self.allocated {
+            if system_calls::are_forbidden() {
+                return None;
+            }
+            allocate(&opened(&self.directory, &self.name, &self.identity)?, from, to).ok()?;
+        }
+        let Made { directory, name, identity, mapped, .. } = self;
+        mapped.make(pages, |number, piece| {
+            let words = map(&opened(directory, name, identity)?, piece).ok()?;
+            truncated::guard(number, words);
+            Some(words)
+        })
+    }
+
+    fn map_ahead(&mut self) {
+        let file = opened(&self.directory, &self.name, &self.identity);
+        if file.is_some_and(|file| allocate(&file, self.allocated, AHEAD).is_ok()) {
+            self.allocated = self.allocated.max(AHEAD);
+        }
+    }
 }
 
-/// Extends the file. Another process may extend it at the same time: each allocates its own pages.
-fn extend(made: &Made, from: usize, to: usize) -> bool {
+/// Opens the file again.
+fn opened(
+    directory: &CStr,
+    name: &CStr,
+    identities: &[(libc::dev_t, libc::ino_t); 2],
+) -> Option<OwnedFd> {
     let same = |descriptor: &OwnedFd, at: usize| {
-        about(descriptor).is_ok_and(|about| identity(&about) == made.identity[at])
+        about(descriptor).is_ok_and(|about| identity(&about) == identities[at])
     };
-    let opened = open(libc::AT_FDCWD, &made.directory, DIRECTORY);
-    let Some(directory) = opened.ok().filter(|directory| same(directory, 0)) else { return false };
+    let directory = open(libc::AT_FDCWD, directory, DIRECTORY).ok().filter(|one| same(one, 0))?;
     let flags = libc::O_RDWR | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
-    let file = open(directory.as_raw_fd(), &made.name, flags);
-    let Some(file) = file.ok().filter(|file| same(file, 1)) else { return false };
-    allocate(&file, from, to).is_ok()
+    open(directory.as_raw_fd(), name, flags).ok().filter(|one| same(one, 1))
 }

@@ -1,59 +1,90 @@
 //! Mapped memory of an arena, and access to its pages.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
-use pacman_regions::arena::PAGE;
+use pacman_core::system_calls;
+use pacman_regions::arena::{PAGE, pieces};
 
 /// The most pages that are made before their first use. Many processes leave most of a larger chunk unused.
 const AT_ONCE: usize = 64;
 
-/// Memory that other processes may have mapped as well.
+/// The pieces of an arena that this process has mapped. Other processes may have mapped them as well.
 ///
 /// Pages allow no access until this process uses them. So a program that locks or dumps its memory
 /// does so with the used pages only.
 pub(super) struct Mapped {
-    pub(super) words: &'static [AtomicU64],
-    /// Gives access to a number of pages from a page on; answers false if it cannot.
-    pub(super) grow: fn(usize, usize) -> bool,
+    /// The pages of the arena.
+    pub(super) count: usize,
+    /// The words of each mapped piece, which are never unmapped.
+    pieces: Vec<&'static [AtomicU64]>,
 }
 
-/// Bytes of address space to map. A program with a limit on address space keeps nearly all of it.
-pub(super) fn room() -> usize {
-    const MOST: usize = 1 << 30;
-    match limit(libc::RLIMIT_AS) {
-        libc::RLIM_INFINITY => MOST,
-        limit => MOST.min((limit / 16) as usize).next_multiple_of(PAGE),
+impl Mapped {
+    /// An arena of `count` pages whose first piece is mapped.
+    pub(super) fn new(count: usize, first: &'static [AtomicU64]) -> Mapped {
+        Mapped { count, pieces: vec![first] }
+    }
+
+    pub(super) fn first(&self) -> &'static [AtomicU64] {
+        self.pieces[0]
+    }
+
+    /// Calls `map` with the number and the pages of the second piece, unless it is mapped. It returns the words of
+    /// the piece.
+    pub(super) fn map_second(
+        &mut self,
+        map: impl FnOnce(usize, Range<usize>) -> Option<&'static [AtomicU64]>,
+    ) {
+        let second = pieces(self.count).nth(1).filter(|_| self.pieces.len() == 1);
+        self.pieces.extend(second.and_then(|piece| map(1, piece)));
+    }
+
+    /// Gives access to pages of one piece. Calls `map` with the number and the pages of each piece that is not
+    /// mapped yet; it returns the words of the piece.
+    pub(super) fn make(
+        &mut self,
+        pages: Range<usize>,
+        mut map: impl FnMut(usize, Range<usize>) -> Option<&'static [AtomicU64]>,
+    ) -> Option<&'static [AtomicU64]> {
+        let number = pieces(self.count).position(|piece| piece.contains(&pages.start))?;
+        while self.pieces.len() <= number {
+            let next = self.pieces.len();
+            self.pieces.push(map(next, pieces(self.count).nth(next)?)?);
+        }
+        let start = pieces(self.count).nth(number)?.start;
+        let words = self.pieces[number].get((pages.start - start) * PAGE / 8..)?;
+        let words = words.get(..pages.len() * PAGE / 8)?;
+        allow(words).then_some(words)
     }
 }
 
-pub(super) fn limit(of: libc::__rlimit_resource_t) -> libc::rlim_t {
-    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: 0 };
-    // SAFETY: the call fills it or leaves it as it is.
-    unsafe { libc::getrlimit(of, &raw mut limit) };
-    limit.rlim_cur
-}
-
-/// The words of a mapping that is never unmapped.
+/// The words of a mapping that is never unmapped. A core of the program leaves it out.
 ///
 /// # Safety
 /// `base` must be the page-aligned start of a mapping of `bytes`. No code may touch words of pages
 /// without access.
 pub(super) unsafe fn words(base: *mut libc::c_void, bytes: usize) -> &'static [AtomicU64] {
-    // SAFETY: as the caller says.
-    unsafe { std::slice::from_raw_parts(base.cast(), bytes / 8) }
+    // SAFETY: the mapping has these bytes.
+    unsafe {
+        libc::madvise(base, bytes, libc::MADV_DONTDUMP);
+        std::slice::from_raw_parts(base.cast(), bytes / 8)
+    }
 }
 
-/// Gives access to `pages` pages from `page` on, of words that begin at `base`.
-pub(super) fn allow(base: *const AtomicU64, page: usize, pages: usize) -> bool {
-    let from = base.cast::<u8>().wrapping_add(page * PAGE).cast_mut();
+/// Gives access to whole pages of the words of a mapping.
+pub(super) fn allow(words: &[AtomicU64]) -> bool {
+    let (base, bytes) = (words.as_ptr().cast_mut().cast(), size_of_val(words));
     // SAFETY: pages of the mapping that only this process uses.
     unsafe {
-        if libc::mprotect(from.cast(), pages * PAGE, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+        if libc::mprotect(base, bytes, libc::PROT_READ | libc::PROT_WRITE) != 0 {
             return false;
         }
-        // One call takes less than a fault for each page. A kernel before 5.14 refuses it, and the pages are
+        // One call takes less than a fault for each page. Without it, as with a kernel before 5.14, the pages are
         // made at their first use.
-        libc::madvise(from.cast(), pages.min(AT_ONCE) * PAGE, libc::MADV_POPULATE_WRITE);
+        if !system_calls::are_forbidden() {
+            libc::madvise(base, bytes.min(AT_ONCE * PAGE), libc::MADV_POPULATE_WRITE);
+        }
     }
     true
 }

@@ -1,36 +1,79 @@
 //! The memory for this process's records, which outlives the process.
 //!
-//! It is a segment that the command made, or a file in a directory that the user names. Each fact goes
+//! It is a segment that the command made. A process that cannot attach the segment, as in another IPC namespace
+//! or as another user, has a file in a directory of the command, and without the command one in a directory
+//! that the user names. Each fact goes
 //! there as soon as it is known, so that the end of the process has nothing left to write.
 //! [`pacman_regions::arena`] has the format.
 
 mod file;
 mod mapped;
 mod segment;
+mod truncated;
 
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use pacman_core::fork::Lock;
-use pacman_regions::Options;
 use pacman_regions::arena::{Kind, Payload, Process, ProcessStart, Slot, Writer};
+use pacman_regions::{Options, Segment};
+
+use segment::Refusal;
 
 /// The writer of this process; `None` if nothing is recorded.
 pub(crate) static WRITER: Lock<Option<Writer>> = Lock::new(None);
+static IS_SEGMENT: AtomicBool = AtomicBool::new(false);
 /// The record of the process. Signal handlers use it too.
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Maps the memory that the options name. Prints a line for the user if it cannot.
 pub(crate) fn open(options: &Options) {
-    let mapped = match (&options.segment, &options.directory) {
-        (Some(segment), _) => segment::attach(segment),
-        (None, Some(directory)) => file::create(directory).map_err(Some),
-        (None, None) => Err(None),
-    };
-    match mapped {
-        Ok(mapped) => *WRITER.lock() = Some(Writer::new(mapped.words, mapped.grow)),
+    match writer(options) {
+        Ok(writer) => *WRITER.lock() = Some(writer),
         Err(Some(why)) => complain(&why),
         Err(None) => {}
     }
+}
+
+/// A writer to the segment, or else to a file in the directory. An error is a line for the user, or nothing if
+/// the run is over: a process may outlive the run and start others.
+fn writer(options: &Options) -> Result<Writer, Option<String>> {
+    let refusal = match options.segment.as_ref().map(segment::attach) {
+        Some(Ok(segments)) => {
+            IS_SEGMENT.store(true, Ordering::Relaxed);
+            return Ok(Writer::new(segments));
+        }
+        Some(Err(refusal)) => Some(refusal),
+        None => None,
+    };
+    let directory = options.directory.as_ref().ok_or(None);
+    let file = directory.and_then(|directory| match refusal {
+        Some(Refusal::Absent) if !directory.exists() => Err(None),
+        _ => file::create(directory).map_err(Some),
+    });
+    match (file, refusal) {
+        (Ok(file), _) => Ok(Writer::new(file)),
+        (Err(why), Some(Refusal::Denied(denied))) => {
+            let also = why.map_or_else(String::new, |why| format!("; {why}"));
+            Err(Some(format!("cannot attach the memory for recordings: {denied}{also}")))
+        }
+        (Err(why), _) => Err(why),
+    }
+}
+
+/// The words behind the header of a single segment, which another process made. Nobody can cut it short.
+///
+/// # Errors
+/// The reason.
+pub(crate) fn attach_whole(segment: &Segment) -> Result<&'static [AtomicU64], String> {
+    segment::attach_whole(segment).map_err(|refusal| match refusal {
+        Refusal::Absent => "its memory is gone, or in another IPC namespace".to_owned(),
+        Refusal::Denied(why) => format!("cannot attach its memory: {why}"),
+    })
+}
+
+/// Whether the process records in the command's segment.
+pub(crate) fn is_segment() -> bool {
+    IS_SEGMENT.load(Ordering::Relaxed)
 }
 
 /// Tells the user on standard error, because no recording can.
@@ -46,6 +89,17 @@ pub(crate) fn begin(start: &ProcessStart) {
     let record =
         record.map_or(std::ptr::null_mut(), |record| std::ptr::from_ref(record).cast_mut());
     PROCESS.store(record, Ordering::Release);
+}
+
+/// The process has no record: a child of one that filters its system calls.
+pub(crate) fn forget() {
+    PROCESS.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+/// Maps memory for many more records than most processes have, because the process will filter its system
+/// calls.
+pub(crate) fn map_ahead() {
+    with(Writer::map_ahead);
 }
 
 /// The process ends now, or becomes another program, `ticks` after it began.

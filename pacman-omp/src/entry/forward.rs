@@ -179,7 +179,7 @@ unsafe extern "C" fn decide(number: u32, registers: *mut Registers, slot: *const
     // SAFETY: the assembly passes the address of a return address, and its own copy of the registers.
     let (call, registers) = unsafe { (Call { function, caller: *slot, slot }, &mut *registers) };
     let kind = function.kind();
-    if let Some(real) = watched::leaves_process(&call) {
+    if let Some(real) = watched::leaves_process(&call, registers) {
         return Onward::jump(real);
     }
     if process::is_observed() {

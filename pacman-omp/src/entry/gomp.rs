@@ -68,7 +68,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel(
     threads: c_uint,
     flags: c_uint,
 ) {
-    // SAFETY: passed on.
+    // SAFETY: a compiler's call of this entry: a body, and the data that the body may use.
     unsafe {
         match region::candidate(body as usize as u64) {
             Some(first) => parallel(body, data, threads, flags, first),
@@ -85,7 +85,7 @@ unsafe extern "C-unwind" fn counted_parallel(
     threads: c_uint,
     flags: c_uint,
 ) {
-    // SAFETY: passed on.
+    // SAFETY: a compiler's call of this entry: a body, and the data that the body may use.
     unsafe {
         match team::only_counts_latest(body as usize as u64, Function::GOMP_parallel) {
             Some(counted) => bare_parallel(counted, body, data, threads, flags),
@@ -122,11 +122,11 @@ unsafe extern "C-unwind" fn other_parallel(
     flags: c_uint,
 ) {
     let body_of = body as *const c_void;
-    // SAFETY: passed on.
+    // SAFETY: the team lives until the runtime's function returns, after all members are done.
     let start = |team: &Team, threads, mode| unsafe { start_parallel(team, threads, mode, flags) };
     if let Some((worker, runtime)) = team::only_counts(body_of as u64) {
         let real = runtime.real_or(Function::GOMP_parallel, lacking_parallel as *mut c_void);
-        // SAFETY: passed on.
+        // SAFETY: the runtime's own function, with a compiler's arguments for it.
         return unsafe { bare_parallel((worker, real), body, data, threads, flags) };
     }
     let call = Call::gomp(Function::GOMP_parallel, body_of, data, threads);
@@ -147,7 +147,7 @@ unsafe extern "C-unwind" fn parallel(
 ) {
     let body_of = body as *const c_void;
     let call = || Call::gomp(Function::GOMP_parallel, body_of, data, threads);
-    // SAFETY: passed on.
+    // SAFETY: the team lives until the runtime's function returns, after all members are done.
     let start =
         move |team: &Team, threads, mode| unsafe { start_parallel(team, threads, mode, flags) };
     if !team::run_known(first, body_of, call, start) {
@@ -256,7 +256,7 @@ fn gomp_body(mode: TeamMode) -> Body {
 }
 
 unsafe extern "C-unwind" fn gomp_watched<const MODE: u8>(team: *mut c_void) {
-    // SAFETY: passed on.
+    // SAFETY: the runtime passes the team that was started with this body. It lives until all members are done.
     unsafe {
         match Worker::known() {
             Some(worker) => match worker.counters() {
@@ -274,7 +274,7 @@ unsafe extern "C-unwind" fn gomp_watched<const MODE: u8>(team: *mut c_void) {
 #[inline(never)]
 unsafe extern "C-unwind" fn gomp_first<const MODE: u8>(team: *mut c_void) {
     Worker::here().prepared();
-    // SAFETY: passed on.
+    // SAFETY: the runtime passes the team that was started with this body. It lives until all members are done.
     unsafe { gomp_watched::<MODE>(team) }
 }
 

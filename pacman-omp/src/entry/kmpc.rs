@@ -269,7 +269,8 @@ unsafe extern "C-unwind" fn kmpc_watched<const MODE: u8>(
     btid: *mut i32,
     team: *const Team,
 ) {
-    // SAFETY: passed on.
+    // SAFETY: libomp passes the team that was started with this body, which lives until all members are done, and the
+    // numbers of the calling member.
     unsafe {
         match Worker::known() {
             Some(worker) => match worker.counters() {
@@ -291,7 +292,8 @@ unsafe extern "C-unwind" fn kmpc_first<const MODE: u8>(
     team: *const Team,
 ) {
     Worker::here().prepared();
-    // SAFETY: passed on.
+    // SAFETY: libomp passes the team that was started with this body, which lives until all members are done, and the
+    // numbers of the calling member.
     unsafe { kmpc_watched::<MODE>(gtid, btid, team) }
 }
 
@@ -329,7 +331,8 @@ unsafe extern "C-unwind" fn kmpc_bare(gtid: *mut i32, btid: *mut i32, team: *con
 
 /// The body of any mode. It marks libomp's own call of `__kmpc_fork_call`.
 unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *const Team) {
-    // SAFETY: passed on.
+    // SAFETY: libomp passes the team that was started with this body, which lives until all members are done, and the
+    // numbers of the calling member.
     unsafe {
         match (*team).mode() {
             TeamMode::Unobserved => kmpc_bare(gtid, btid, team),

@@ -132,7 +132,7 @@ unsafe extern "C" fn parallel_begin_metered(
     if !worker.is_starting() && worker.depth() == 0 {
         energy::begin(worker.address());
     }
-    // SAFETY: passed on.
+    // SAFETY: the runtime's own arguments of this callback.
     unsafe { parallel_begin(task, frame, parallel, requested, flags, caller) };
 }
 
@@ -162,7 +162,7 @@ unsafe extern "C" fn parallel_end(
     _flags: c_int,
     caller: *const c_void,
 ) {
-    // SAFETY: passed on.
+    // SAFETY: the runtime's own word for the region, in a callback of that region.
     unsafe { ended(parallel, caller) };
 }
 
@@ -173,7 +173,7 @@ unsafe extern "C" fn parallel_end_metered(
     _flags: c_int,
     caller: *const c_void,
 ) {
-    // SAFETY: passed on.
+    // SAFETY: the runtime's own word for the region, in a callback of that region.
     let Some((worker, region)) = (unsafe { ended(parallel, caller) }) else { return };
     if worker.depth() == 0 {
         energy::end(worker.address(), region.number);

@@ -2,10 +2,10 @@
 
 use std::ffi::c_void;
 
-use super::call::{Call, forwarded};
+use super::call::{Call, Registers, forwarded};
 use super::mpi;
 use crate::adapt;
-use crate::function::{CallKind, functions};
+use crate::function::{CallKind, Function, functions};
 use crate::interpose;
 use crate::lifecycle;
 use crate::process;
@@ -59,7 +59,7 @@ const TASK_DEPEND: u64 = 8;
 
 /// Handles a call by which the program leaves this process, or the library's idea of its
 /// affinity. Answers the function to go on to; `None` for calls of other kinds.
-pub(super) fn leaves_process(call: &Call) -> Option<*const c_void> {
+pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*const c_void> {
     match call.function.kind() {
         CallKind::Exits => lifecycle::leave(false),
         CallKind::Execs => {
@@ -67,12 +67,37 @@ pub(super) fn leaves_process(call: &Call) -> Option<*const c_void> {
             lifecycle::leave(true);
         }
         CallKind::UsesAffinity => adapt::mask_matters(),
+        CallKind::Filters => {
+            if installs_filter(call.function, arguments) {
+                lifecycle::restrict();
+            }
+        }
         _ => return None,
     }
     // libomp has functions for affinity, which may be a module's own.
     let next = interpose::next(call.function);
     let next = next.or_else(|| interpose::real_for(call.caller, call.function));
     Some(next.map_or(nothing as *const c_void, <*mut c_void>::cast_const))
+}
+
+/// Whether a call of `prctl` or `syscall` installs a filter of system calls. Without a program for the filter it
+/// only asks whether the kernel knows the call.
+fn installs_filter(function: Function, arguments: &Registers) -> bool {
+    let &[first, second, third, fourth, ..] = arguments;
+    let by_prctl = |option: u64| option as i32 == libc::PR_SET_SECCOMP;
+    match function {
+        Function::prctl => {
+            by_prctl(first) && (second as u32 == libc::SECCOMP_MODE_STRICT || third != 0)
+        }
+        _ => match first as i64 {
+            libc::SYS_prctl => by_prctl(second),
+            libc::SYS_seccomp => {
+                let strict = second as u32 == libc::SECCOMP_SET_MODE_STRICT;
+                strict || second as u32 == libc::SECCOMP_SET_MODE_FILTER && fourth != 0
+            }
+            _ => false,
+        },
+    }
 }
 
 /// Notes a call of that kind that returns to `caller`. `on_stack` answers the first argument on the stack.
@@ -91,6 +116,7 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
         CallKind::ChangesTeams => return process::may_change_teams(),
         CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
+        CallKind::Filters => return,
         CallKind::Mpi | CallKind::Marks | CallKind::Unloads => return,
         CallKind::Waits | CallKind::TaskBlock => return,
     };

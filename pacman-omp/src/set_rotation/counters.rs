@@ -10,7 +10,6 @@ use pacman_regions::arena::SetRow;
 use super::SetOrder;
 use crate::counting::{self, DEPTH, OPENING, Plan};
 use crate::isolation::isolated;
-use crate::notes;
 use crate::process;
 use crate::rows;
 
@@ -51,13 +50,7 @@ impl SetCounters {
     /// reason.
     pub(super) fn open() -> Option<SetCounters> {
         let plan = Plan::current();
-        let session = plan.session()?;
-        let one = OPENING.lock();
-        let attached = session.attach();
-        drop(one);
-        let attached = attached
-            .map_err(|error| notes::note(format!("a thread was not counted: {error}")))
-            .ok()?;
+        let attached = counting::attach(plan)?;
         let state = State {
             attached: Some(attached),
             set: Some(0),

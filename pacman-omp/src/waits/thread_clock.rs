@@ -7,9 +7,14 @@ use std::arch::asm;
 use std::ffi::{c_int, c_long};
 use std::mem::MaybeUninit;
 
+use pacman_core::system_calls;
+
 /// The nanoseconds that the calling thread was on a processor.
 pub(super) fn thread_clock() -> Option<u64> {
-    let time = filled::<libc::timespec>(libc::SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID)?;
+    // SAFETY: the call takes the number of a clock and fills a `timespec`.
+    let time = unsafe {
+        filled::<libc::timespec>(libc::SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID)?
+    };
     u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(time.tv_nsec as u64)
 }
 
@@ -24,19 +29,27 @@ pub(super) struct Switches {
 
 /// The switches of the calling thread since its start.
 pub(super) fn switches() -> Option<Switches> {
-    let usage = filled::<libc::rusage>(libc::SYS_getrusage, libc::RUSAGE_THREAD)?;
+    // SAFETY: the call takes whose usage is asked for and fills an `rusage`.
+    let usage = unsafe { filled::<libc::rusage>(libc::SYS_getrusage, libc::RUSAGE_THREAD)? };
     Some(Switches {
         voluntary: u64::try_from(usage.ru_nvcsw).ok()?,
         involuntary: u64::try_from(usage.ru_nivcsw).ok()?,
     })
 }
 
-/// The answer of a system call that takes a number and writes a `T`; `None` if the kernel refuses it.
-fn filled<T>(call: c_long, number: c_int) -> Option<T> {
+/// The `T` that a system call fills; `None` if the kernel refuses the call.
+///
+/// # Safety
+/// The call must take a number and the address of a `T`. It must fill all of the `T` if it returns 0, and access no
+/// other memory.
+unsafe fn filled<T>(call: c_long, number: c_int) -> Option<T> {
+    if system_calls::are_forbidden() {
+        return None;
+    }
     let mut answer = MaybeUninit::<T>::uninit();
     let mut result = call;
-    // SAFETY: the callers name calls that write a `T` to the address in rsi. The kernel changes rax, rcx and
-    // r11 only.
+    // SAFETY: the call accesses the `T` at the address in rsi at most, as the caller guarantees. The kernel changes
+    // rax, rcx and r11 only.
     unsafe {
         asm!(
             "syscall",
@@ -48,7 +61,7 @@ fn filled<T>(call: c_long, number: c_int) -> Option<T> {
             options(nostack)
         );
     }
-    // SAFETY: the kernel has written it.
+    // SAFETY: the call has filled it, as the caller guarantees.
     (result == 0).then(|| unsafe { answer.assume_init() })
 }
 
@@ -78,6 +91,7 @@ mod tests {
 
     #[test]
     fn a_refused_call_has_no_answer() {
-        assert!(filled::<libc::rusage>(libc::SYS_getrusage, 77).is_none());
+        // SAFETY: as in `switches`.
+        assert!(unsafe { filled::<libc::rusage>(libc::SYS_getrusage, 77) }.is_none());
     }
 }

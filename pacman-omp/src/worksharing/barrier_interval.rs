@@ -1,6 +1,6 @@
 //! The barrier intervals of a region: their order, and the threads of each.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use pacman_adapt::predict::Configuration;
 use pacman_adapt::{Candidates, Controller, Rules};
@@ -31,7 +31,7 @@ const PATIENCE: u32 = 64;
 #[derive(Debug, Default)]
 pub(crate) struct BarrierIntervals {
     all: Vec<BarrierInterval>,
-    by_site: HashMap<u64, usize>,
+    by_site: BTreeMap<u64, usize>,
     /// The first interval of the latest execution.
     first: Option<usize>,
     /// Some interval ran [`REPEATED`] times within one execution.

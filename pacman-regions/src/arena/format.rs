@@ -1,5 +1,6 @@
 //! The format of an arena: header, chunks and kinds of records.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cell::{publish, store};
@@ -10,6 +11,18 @@ pub const PAGE: usize = 4096;
 pub(super) const WORDS: usize = PAGE / 8;
 /// Words of a cache line: two threads' records share none.
 pub(super) const LINE: usize = 8;
+
+/// The pages at which pieces begin, and the most pages of an arena. The first piece is as large as the stack of
+/// one thread; each other one is at most three times as large as all before it.
+const PIECES: [usize; 6] = [0, 1 << 11, 1 << 13, 1 << 15, 1 << 17, MOST_PAGES];
+/// The most pages of an arena, a GiB: 8,192 regions on 256 threads need less.
+pub const MOST_PAGES: usize = 1 << 18;
+
+/// The pieces of an arena of `pages` pages: processes map each one by itself, once they need it.
+pub fn pieces(pages: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    let bounded = move |ends: &[usize]| ends[0]..ends[1].min(pages);
+    PIECES.windows(2).map(bounded).take_while(|piece| !piece.is_empty())
+}
 
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
@@ -100,15 +113,6 @@ impl Kind {
     }
 }
 
-/// The identity of an arena. It tells the arena from a later segment with the same number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
-    /// A random number of the arena.
-    pub nonce: u128,
-    /// The user who made it.
-    pub uid: u32,
-}
-
 /// Words of the header.
 pub(super) mod header {
     pub(in super::super) const MAGIC: usize = 0;
@@ -120,18 +124,15 @@ pub(super) mod header {
     pub(in super::super) const TICK: usize = 7;
 }
 
-fn version_of(key: &Key) -> u64 {
-    u64::from(VERSION) | u64::from(key.uid) << 32
-}
-
-/// Makes an arena of fresh memory: all zeros, and at least a page.
-pub fn prepare(words: &[AtomicU64], key: &Key) {
-    store(&words[header::VERSION], version_of(key));
-    store(&words[header::NONCE], key.nonce as u64);
-    store(&words[header::NONCE + 1], (key.nonce >> 64) as u64);
-    store(&words[header::PAGES], (words.len() / WORDS) as u64);
-    store(&words[header::NEXT], 1);
-    publish(&words[header::MAGIC], MAGIC);
+/// Makes a piece of an arena of `pages` pages from fresh memory: all zeros, and at least a page. The random
+/// number tells the piece from a later segment with the same number.
+pub fn prepare(piece: &[AtomicU64], pages: usize, nonce: u128) {
+    store(&piece[header::VERSION], u64::from(VERSION));
+    store(&piece[header::NONCE], nonce as u64);
+    store(&piece[header::NONCE + 1], (nonce >> 64) as u64);
+    store(&piece[header::PAGES], pages as u64);
+    store(&piece[header::NEXT], 1);
+    publish(&piece[header::MAGIC], MAGIC);
 }
 
 /// Sets the length of a TSC tick in seconds, for processes that did not measure it.
@@ -139,53 +140,68 @@ pub fn set_tick(words: &[AtomicU64], seconds: f64) {
     store(&words[header::TICK], seconds.to_bits());
 }
 
-/// Checks that the memory is the arena of `key`.
+/// The pages of the arena that has this piece.
+pub fn page_count(piece: &[AtomicU64]) -> usize {
+    let pages = piece.get(header::PAGES).map_or(0, |word| word.load(Ordering::Relaxed));
+    usize::try_from(pages).map_or(MOST_PAGES, |pages| pages.min(MOST_PAGES))
+}
+
+/// Checks that the memory is a piece of the arena with that random number.
 ///
 /// # Errors
 /// The first difference.
-pub fn check(words: &[AtomicU64], key: &Key) -> Result<(), String> {
+pub fn check(words: &[AtomicU64], nonce: u128) -> Result<(), String> {
     let get = |at: usize| words.get(at).map_or(0, |word| word.load(Ordering::Acquire));
     if words.len() < WORDS || get(header::MAGIC) != MAGIC {
         return Err("it is not an arena".into());
     }
-    if get(header::VERSION) as u32 != VERSION {
-        return Err(format!("it has version {}, not {VERSION}", get(header::VERSION) as u32));
+    if get(header::VERSION) != u64::from(VERSION) {
+        return Err(format!("it has version {}, not {VERSION}", get(header::VERSION)));
     }
-    let nonce = u128::from(get(header::NONCE)) | u128::from(get(header::NONCE + 1)) << 64;
-    let uid = (get(header::VERSION) >> 32) as u32;
-    if (Key { nonce, uid }) != *key {
+    if (u128::from(get(header::NONCE)) | u128::from(get(header::NONCE + 1)) << 64) != nonce {
         return Err("it belongs to another run".into());
     }
     Ok(())
 }
 
-/// The words that processes have taken so far: those to copy for [`read`](super::read).
-pub fn used(words: &[AtomicU64]) -> usize {
-    let next = words.get(header::NEXT).map_or(0, |word| word.load(Ordering::Acquire));
-    usize::try_from(next).map_or(words.len(), |next| next.saturating_mul(WORDS)).min(words.len())
+/// The words of all pieces that processes have taken so far, by the first one.
+pub(super) fn taken(first: &[AtomicU64]) -> usize {
+    let next = first.get(header::NEXT).map_or(0, |word| word.load(Ordering::Acquire));
+    usize::try_from(next).map_or(usize::MAX, |next| next.saturating_mul(WORDS))
 }
 
-/// A copy of the words that processes have written so far. They may write meanwhile.
+/// A copy of the words that processes have written so far to an arena of these pieces. They may write meanwhile.
 ///
 /// The unused ends of chunks stay 0 in the copy: a look at them would allocate pages.
-pub fn copied(words: &[AtomicU64]) -> Vec<u64> {
-    let words = &words[..used(words)];
+pub fn copied(pieces: &[&[AtomicU64]]) -> Vec<u64> {
+    let taken = pieces.first().map_or(0, |first| taken(first));
+    let all: usize = pieces.iter().map(|piece| piece.len()).sum();
     // The kernel allocates its pages when they are written.
-    let mut copy = vec![0; words.len()];
+    let mut copy = vec![0; taken.min(all)];
+    let mut rest = &mut copy[..];
+    for piece in pieces {
+        let (own, behind) = rest.split_at_mut(piece.len().min(rest.len()));
+        copy_piece(own, piece);
+        rest = behind;
+    }
+    copy
+}
+
+fn copy_piece(copy: &mut [u64], words: &[AtomicU64]) {
     let mut at = 0;
-    while at < words.len() {
+    while at < copy.len() {
         // ATOMICS: acquire, because a chunk is published after its words. Programs may write meanwhile; each word
         // is whole.
         let head = words[at].load(Ordering::Acquire);
         let (length, used) = match head >> 32 {
             kind if kind == u64::from(CHUNK) && at > 0 => {
                 let pages = usize::try_from(head & 0xffff_ffff).unwrap_or(usize::MAX).max(1);
-                let length = pages.saturating_mul(WORDS).min(words.len() - at);
+                let length = pages.saturating_mul(WORDS).min(copy.len() - at);
                 let used = words.get(at + 2).map_or(0, |word| word.load(Ordering::Acquire));
                 (length, usize::try_from(used).unwrap_or(usize::MAX).min(length))
             }
             // The first page, or one that was taken and has no chunk yet.
-            _ => (WORDS.min(words.len() - at), WORDS.min(words.len() - at)),
+            _ => (WORDS.min(copy.len() - at), WORDS.min(copy.len() - at)),
         };
         let to = &mut copy[at..at + used];
         to.iter_mut().zip(&words[at..]).for_each(|(to, word)| *to = word.load(Ordering::Relaxed));
@@ -195,5 +211,4 @@ pub fn copied(words: &[AtomicU64]) -> Vec<u64> {
         }
         at += length;
     }
-    copy
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use super::bins::FINEST;
 use super::cell::store;
 use super::cells::{self, COUNTDOWNS, Process};
-use super::format::{Key, Kind, LINE, PAGE, WORDS, copied, prepare};
+use super::format::{Kind, LINE, PAGE, WORDS, copied, prepare};
 use super::log_block::{LogBlock, LogEntry};
 use super::payload::Payload;
 use super::wait_row::state;
@@ -48,16 +48,16 @@ impl Scale {
 /// If the arena exceeds 256 MiB.
 pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
     let records: usize = recordings.iter().map(words).sum();
-    let words: Vec<AtomicU64> = (0..records + 2 * WORDS).map(|_| AtomicU64::new(0)).collect();
+    let words: Vec<AtomicU64> = (0..records + 8 * WORDS).map(|_| AtomicU64::new(0)).collect();
     assert!(words.len() * 8 <= PAGE << 16, "an image must not exceed 256 MiB");
     // A writer needs static memory, although no code uses these words after the call.
     let words: &'static [AtomicU64] = Box::leak(words.into_boxed_slice());
-    prepare(words, &Key { nonce: 0, uid: 0 });
+    prepare(words, words.len() / WORDS, 0);
     for recording in recordings {
-        let mut writer = Writer::new(words, |_, _| true);
+        let mut writer = Writer::new(words);
         put(&mut writer, recording).expect("there is place for all");
     }
-    copied(words).iter().flat_map(|word| word.to_le_bytes()).collect()
+    copied(&[words]).iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// An upper bound of the words for a recording.

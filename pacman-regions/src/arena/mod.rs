@@ -1,14 +1,16 @@
 //! Shared memory for recordings, which outlives the programs that write to it.
 //!
-//! An arena is an array of words that several processes map at once: a System V segment of the
-//! command, or a file. Each process takes chunks of pages, writes records there, and updates them
+//! An arena is an array of words that several processes map at once: System V segments of the
+//! command, or a file. A process maps a [piece](pieces) of it when it needs the piece, so that it takes no
+//! more address space than a few stacks of threads. Each process takes chunks of pages, writes records there, and updates them
 //! while its program runs. The arena is readable at every instant, so a process may end at any
 //! instruction.
 //!
 //! | part | is |
 //! |---|---|
-//! | page 0 | the header: magic, version and user, nonce, pages, the next free page, refused processes, the length of a tick |
-//! | chunk | pages of one process. 8 words: a mark (`CHUNK`) and the number of pages, the owner (the first page of the process's first chunk), words in use. Then records |
+//! | page 0 | the header: magic, version, nonce, pages, the next free page, refused processes, the length of a tick |
+//! | piece | pages that are mapped together. Its first page has no records; in a segment it identifies the arena |
+//! | chunk | pages of one process in one piece. 8 words: a mark (`CHUNK`) and the number of pages, the owner (the first page of the process's first chunk), words in use. Then records |
 //! | record | its kind and its length in words, a multiple of 8; then the fields of the kind |
 //!
 //! All words are little endian, no word is a pointer, and free pages are zeros. A new record has its
@@ -41,7 +43,8 @@ pub use cells::{COUNTDOWNS, EVENTS, PrimaryStats, Process, Row, Thread, Widths};
 pub use energy::Energy;
 pub use file::EXTENSION;
 pub use format::{
-    Key, Kind, PAGE, VERSION, VERSION_SYMBOL, check, copied, prepare, set_tick, used,
+    Kind, MOST_PAGES, PAGE, VERSION, VERSION_SYMBOL, check, copied, page_count, pieces, prepare,
+    set_tick,
 };
 pub use image::image_of;
 pub use log_block::{LogBlock, LogEntry};
@@ -50,4 +53,4 @@ pub use phase_row::PhaseRow;
 pub use reader::{read, read_words};
 pub use set_row::SetRow;
 pub use wait_row::{WaitRow, state};
-pub use writer::{ProcessStart, Slot, Writer};
+pub use writer::{Pages, ProcessStart, Slot, Writer};

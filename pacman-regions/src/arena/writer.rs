@@ -1,11 +1,12 @@
 //! The writer of one process: it takes chunks of the arena, and records of these.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cell::{add, load, publish, store};
 use super::cells::{PrimaryStats, Process, Row, Thread};
 use super::energy::Energy;
-use super::format::{CHUNK, Kind, LINE, WORDS, header};
+use super::format::{CHUNK, Kind, LINE, WORDS, header, pieces};
 use super::log_block::LogBlock;
 use super::payload::Payload;
 use super::phase_row::PhaseRow;
@@ -16,22 +17,46 @@ use super::wait_row::WaitRow;
 /// call.
 const LARGEST: usize = 256;
 
+/// The pages of an arena, as one process has them.
+pub trait Pages: Send {
+    /// The words of the first page, which is usable at any time.
+    fn header(&self) -> &'static [AtomicU64];
+    /// The number of pages.
+    fn count(&self) -> usize;
+    /// Makes pages of one [piece](super::pieces) usable, and returns their words; `None` if it cannot.
+    fn make(&mut self, pages: Range<usize>) -> Option<&'static [AtomicU64]>;
+    /// Prepares to make many more pages than most processes need without other system calls than `mprotect`.
+    fn map_ahead(&mut self) {}
+}
+
+/// Memory of which every word is usable.
+impl Pages for &'static [AtomicU64] {
+    fn header(&self) -> &'static [AtomicU64] {
+        &self[..WORDS]
+    }
+
+    fn count(&self) -> usize {
+        self.len() / WORDS
+    }
+
+    fn make(&mut self, pages: Range<usize>) -> Option<&'static [AtomicU64]> {
+        self.get(pages.start * WORDS..pages.end * WORDS)
+    }
+}
+
 /// The writer of one process. One thread at a time may use it.
 pub struct Writer {
-    words: &'static [AtomicU64],
-    /// Makes a number of pages from a page on usable; answers false if it cannot.
-    grow: fn(usize, usize) -> bool,
+    pages: Box<dyn Pages>,
     /// The first page of the process's first chunk; 0 before the first chunk.
     owner: usize,
     /// The process's own record.
     process: Option<&'static Process>,
-    /// The first word of the chunk, its words in use, and its size in words.
-    chunk: usize,
+    /// The words of the chunk, and how many of them are in use.
+    chunk: &'static [AtomicU64],
     used: usize,
-    size: usize,
     /// Pages taken.
     taken: usize,
-    /// Whether a call of `grow` has failed.
+    /// Whether pages could not be made.
     closed: bool,
 }
 
@@ -45,7 +70,7 @@ impl std::fmt::Debug for Writer {
 #[derive(Debug)]
 pub struct Slot {
     owner: usize,
-    at: usize,
+    cells: &'static [AtomicU64],
     /// Words of each place.
     half: usize,
 }
@@ -77,29 +102,20 @@ pub struct ProcessStart {
 }
 
 impl Writer {
-    /// A writer for a [prepared](super::prepare) arena with a writable first page. It calls `grow` before
-    /// it writes to other pages.
-    pub const fn new(words: &'static [AtomicU64], grow: fn(usize, usize) -> bool) -> Writer {
-        Writer {
-            words,
-            grow,
-            owner: 0,
-            process: None,
-            chunk: 0,
-            used: 0,
-            size: 0,
-            taken: 0,
-            closed: false,
-        }
+    /// A writer for a [prepared](super::prepare) arena.
+    pub fn new(pages: impl Pages + 'static) -> Writer {
+        let pages = Box::new(pages);
+        Writer { pages, owner: 0, process: None, chunk: &[], used: 0, taken: 0, closed: false }
     }
 
     /// Begins the record of a process that starts, or that was forked from the writer's process. Answers
     /// the record, if there is room for it.
     pub fn begin(&mut self, beginning: &ProcessStart) -> Option<&'static Process> {
         let from = self.owner;
-        *self = Writer::new(self.words, self.grow);
+        (self.owner, self.process, self.taken, self.closed) = (0, None, 0, false);
+        (self.chunk, self.used) = (&[], 0);
         let at = self.take(size_of::<Process>() / 8)?;
-        // SAFETY: `take` answers a place of that length, and the words are static.
+        // SAFETY: `take` answers a place of that length, and a process's record consists of words.
         let process = unsafe { self.cells::<Process>(at) };
         let (pid, parent) = beginning.numbers;
         store(&process.numbers, u64::from(pid) | u64::from(parent) << 32);
@@ -113,6 +129,11 @@ impl Writer {
         self.process
     }
 
+    /// Takes memory for many more records, for a process that will filter its system calls.
+    pub fn map_ahead(&mut self) {
+        self.pages.map_ahead();
+    }
+
     /// The record of the process, if there is one.
     pub fn process(&self) -> Option<&'static Process> {
         self.process
@@ -123,7 +144,7 @@ impl Writer {
     pub fn append(&mut self, kind: Kind, payload: &Payload) -> bool {
         let words = payload.words();
         let Some(at) = self.take(1 + words.len()) else { return false };
-        let cells = self.words[at + 1..].iter();
+        let cells = self.chunk[at + 1..].iter();
         cells.zip(words).for_each(|(cell, word)| store(cell, *word));
         self.publish(at, kind);
         true
@@ -184,8 +205,7 @@ impl Writer {
     pub fn log_block(&mut self, log: u32, counts: usize) -> Option<LogBlock> {
         let length = LogBlock::length(counts);
         let at = self.take(length)?;
-        let words: &'static [AtomicU64] = self.words;
-        let block = LogBlock::new(&words[at..at + length], log, counts);
+        let block = LogBlock::new(&self.chunk[at..at + length], log, counts);
         self.publish(at, Kind::LogBlock);
         Some(block)
     }
@@ -211,14 +231,14 @@ impl Writer {
     /// Replaces the whole text about a region. `slot` belongs to the region.
     pub fn replace(&mut self, slot: &mut Option<Slot>, region: u32, text: &[u8]) {
         let known = slot.take().filter(|slot| slot.owner == self.owner);
-        let serial = known.as_ref().map_or(0, |slot| load(&self.words[slot.at + slot::SERIAL]));
+        let serial = known.as_ref().map_or(0, |slot| load(&slot.cells[slot::SERIAL]));
         let fits = |slot: &Slot| text.len() <= slot.half * 8;
         let Some(own) =
             known.filter(fits).or_else(|| self.new_slot(region, serial + 1, text.len()))
         else {
             return;
         };
-        let cells = &self.words[own.at..][..slot::PLACES + 2 * own.half];
+        let cells = own.cells;
         let which = 1 - (load(&cells[slot::STATE]) & 1);
         let place = &cells[slot::PLACES + which as usize * own.half..];
         for (cell, chunk) in place.iter().zip(text.chunks(8)) {
@@ -233,34 +253,38 @@ impl Writer {
     /// A slot with room for a longer text. It replaces the old slot once it has a text.
     fn new_slot(&mut self, region: u32, serial: u64, bytes: usize) -> Option<Slot> {
         let half = (bytes.div_ceil(8) * 3 / 2).next_multiple_of(LINE);
-        let at = self.take(slot::PLACES + 2 * half)?;
-        let cells = &self.words[at..];
+        let length = slot::PLACES + 2 * half;
+        let at = self.take(length)?;
+        let cells = &self.chunk[at..at + length];
         store(&cells[slot::REGION], u64::from(region));
         store(&cells[slot::SERIAL], serial);
         store(&cells[slot::HALF], half as u64);
         self.publish(at, Kind::Adaptation);
-        Some(Slot { owner: self.owner, at, half })
+        Some(Slot { owner: self.owner, cells, half })
     }
 
-    /// Takes a place for a record of `words` words. It has zeros and its length, and gets a kind later.
+    /// Takes a place in the chunk for a record of `words` words. It has zeros and its length, and gets a kind
+    /// later.
     fn take(&mut self, words: usize) -> Option<usize> {
         let words = words.next_multiple_of(LINE);
-        if self.used + words > self.size && !self.new_chunk(LINE + words) {
+        if self.used + words > self.chunk.len() && !self.new_chunk(LINE + words) {
             match self.process {
                 Some(process) => add(&process.refused, 1),
-                None => drop(self.words[header::REFUSED].fetch_add(1, Ordering::Relaxed)),
+                None => {
+                    self.pages.header()[header::REFUSED].fetch_add(1, Ordering::Relaxed);
+                }
             }
             return None;
         }
-        let at = self.chunk + self.used;
-        store(&self.words[at], words as u64);
+        let at = self.used;
+        store(&self.chunk[at], words as u64);
         self.used += words;
-        publish(&self.words[self.chunk + 2], self.used as u64);
+        publish(&self.chunk[2], self.used as u64);
         Some(at)
     }
 
     fn publish(&self, at: usize, kind: Kind) {
-        let cell = &self.words[at];
+        let cell = &self.chunk[at];
         publish(cell, u64::from(kind as u32) << 32 | load(cell) & 0xffff_ffff);
     }
 
@@ -268,47 +292,48 @@ impl Writer {
         if self.closed || words > u32::MAX as usize {
             return false;
         }
-        let least = words.div_ceil(WORDS);
-        let wished = least.max(self.taken.clamp(1, LARGEST));
-        let Some((page, pages)) =
-            [wished, least].into_iter().find_map(|pages| Some((self.free(pages)?, pages)))
-        else {
-            return false;
-        };
-        if !(self.grow)(page, pages) {
+        let Some(pages) = self.free(words.div_ceil(WORDS)) else { return false };
+        let Some(chunk) = self.pages.make(pages.clone()) else {
             // A full disk usually stays full, and each try leaves a hole.
             self.closed = true;
             return false;
-        }
+        };
         if self.owner == 0 {
-            self.owner = page;
+            self.owner = pages.start;
         }
-        let chunk = page * WORDS;
-        store(&self.words[chunk + 1], self.owner as u64);
-        store(&self.words[chunk + 2], LINE as u64);
-        publish(&self.words[chunk], u64::from(CHUNK) << 32 | pages as u64);
-        (self.chunk, self.used, self.size) = (chunk, LINE, pages * WORDS);
-        self.taken += pages;
+        store(&chunk[1], self.owner as u64);
+        store(&chunk[2], LINE as u64);
+        publish(&chunk[0], u64::from(CHUNK) << 32 | pages.len() as u64);
+        (self.chunk, self.used) = (chunk, LINE);
+        self.taken += pages.len();
         true
     }
 
-    /// Takes `pages` free pages; answers the first.
-    fn free(&self, pages: usize) -> Option<usize> {
-        let all = (self.words.len() / WORDS) as u64;
-        let taken = |next: u64| next.checked_add(pages as u64).filter(|end| *end <= all);
+    /// Takes free pages of one piece: at least `least`, and as many as the process has, if the piece has them.
+    fn free(&self, least: usize) -> Option<Range<usize>> {
+        let wished = least.max(self.taken.clamp(1, LARGEST));
+        let place = |next: u64| {
+            let next = usize::try_from(next).ok().filter(|next| *next > 0)?;
+            pieces(self.pages.count()).find_map(|piece| {
+                // The first page of a piece is its header.
+                let first = next.max(piece.start + 1);
+                let end = first.checked_add(least)?;
+                (end <= piece.end).then(|| first..piece.end.min(first + wished))
+            })
+        };
         // ATOMICS: the counter only divides the pages; it publishes no contents.
-        let next = &self.words[header::NEXT];
-        let page = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).ok()?;
-        usize::try_from(page).ok().filter(|page| *page > 0)
+        let next = &self.pages.header()[header::NEXT];
+        let end = |next: u64| place(next).map(|pages| pages.end as u64);
+        next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end).ok().and_then(place)
     }
 
-    /// The record at `at` as a `T`.
+    /// The record at `at` of the chunk as a `T`.
     ///
     /// # Safety
     /// `take` must have answered `at` for the words of a `T`, and `T` must consist of words.
     unsafe fn cells<T>(&self, at: usize) -> &'static T {
-        debug_assert!(size_of::<T>().next_multiple_of(8 * LINE) / 8 <= self.size);
+        debug_assert!(at + size_of::<T>() / 8 <= self.chunk.len());
         // SAFETY: the record is within the words and aligned, and every word is a valid value.
-        unsafe { &*self.words[at..].as_ptr().cast::<T>() }
+        unsafe { &*self.chunk[at..].as_ptr().cast::<T>() }
     }
 }

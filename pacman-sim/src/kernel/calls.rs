@@ -58,7 +58,7 @@ impl PerfSys for SimKernel {
         self.call(|state, tid| {
             let whose = match target {
                 Target::Caller => Whose::Task(tid),
-                Target::Thread(other) => {
+                Target::Thread(other) | Target::Tree(other) => {
                     task::cpu_time(other).ok_or(Errno(libc::ESRCH))?;
                     state.task(other);
                     Whose::Task(other)

@@ -41,6 +41,7 @@ impl<'a> Follower<'a> {
             alive: HashMap::new(),
             coming: HashSet::new(),
             stuck: HashSet::new(),
+            apart: HashMap::new(),
             main: pid,
             // Not `Waiting`: nobody may kill a process that this one did not start.
             state: State::Running,

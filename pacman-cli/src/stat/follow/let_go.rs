@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Follower, State};
 use crate::signals::{Signals, Wake};
 use crate::stat::ptrace::{self, Stop};
+use crate::stat::thread;
 
 /// The time that threads get to stop after the command's end, so that they can be detached.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -61,6 +62,10 @@ impl Follower<'_> {
         outlived += self.alive.len();
         for tid in self.alive.keys().copied().collect::<Vec<i32>>() {
             self.end(tid);
+        }
+        for tid in self.apart.keys().copied().collect::<Vec<i32>>() {
+            self.end(tid);
+            outlived += usize::from(thread::process_of(tid).is_some());
         }
         Ok(outlived)
     }

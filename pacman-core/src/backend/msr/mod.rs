@@ -145,7 +145,7 @@ impl<M: MsrIo + Clone> Backend for MsrBackend<M> {
         let cpu = match target {
             Target::Caller => self.io.cpu(),
             Target::Context(cpu) => cpu,
-            Target::Thread(_) => return Err(not_a_context(target)),
+            Target::Thread(_) | Target::Tree(_) => return Err(not_a_context(target)),
         };
         let site =
             self.contexts.site(cpu).unwrap_or(CpuLocation { cpu, core: cpu, context: u8::MAX });

@@ -59,13 +59,13 @@ impl Ledgers {
         let proc = match target {
             Target::Caller => "/proc/thread-self".to_string(),
             Target::Thread(tid) => format!("/proc/{tid}/task/{tid}"),
-            Target::Context(_) => {
+            Target::Context(_) | Target::Tree(_) => {
                 let names: Vec<&str> = wanted.iter().map(|(_, ledger)| ledger.event()).collect();
                 return Err(Error::new(
                     ErrorKind::Unsupported,
                     format!(
                         "cannot count {} for {target}: {}; and the kernel's own accounting is kept \
-                         for threads only",
+                         for single threads only",
                         names.join(", "),
                         why()
                     ),

@@ -11,7 +11,7 @@ use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::backend::Target;
 use crate::backend::rdpmc::rdpmc;
-use crate::descriptor;
+use crate::{descriptor, system_calls};
 
 /// An `errno` value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,9 +118,16 @@ fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
     if bytes < 0 { -(Errno::last().0 as isize) } else { bytes as isize }
 }
 
+/// An error if the process filters its system calls.
+#[inline]
+fn permitted() -> Result<(), Errno> {
+    if system_calls::are_forbidden() { Err(Errno(libc::EPERM)) } else { Ok(()) }
+}
+
 /// As [`PerfSys::id`]: one `ioctl(2)`, which is also allowed between fork and exec.
 #[inline]
 pub(super) fn id_of(fd: RawFd) -> Result<u64, Errno> {
+    permitted()?;
     let mut id = 0;
     // SAFETY: the ioctl is perf's own and writes one word; other files refuse it.
     let answer = unsafe { perf_event_open_sys::ioctls::ID(fd, &raw mut id) };
@@ -139,13 +146,15 @@ impl PerfSys for Kernel {
         target: Target,
         group: RawFd,
     ) -> Result<RawFd, Errno> {
+        permitted()?;
         let (tid, cpu) = match target {
             Target::Caller => (0, -1),
             // 0 and -1 would mean the caller and everybody.
-            Target::Thread(tid) if tid <= 0 => return Err(Errno(libc::ESRCH)),
-            Target::Thread(tid) => (tid, -1),
+            Target::Thread(tid) | Target::Tree(tid) if tid <= 0 => return Err(Errno(libc::ESRCH)),
+            Target::Thread(tid) | Target::Tree(tid) => (tid, -1),
             Target::Context(cpu) => (-1, i32::try_from(cpu).map_err(|_| Errno(libc::ENODEV))?),
         };
+        attr.set_inherit(u64::from(matches!(target, Target::Tree(_))));
         let flags = perf_event_open_sys::bindings::PERF_FLAG_FD_CLOEXEC;
         // SAFETY: `attr` is a live, initialised structure that states its own size.
         let fd =
@@ -163,11 +172,15 @@ impl PerfSys for Kernel {
     }
 
     fn close(&self, fd: RawFd) {
-        // SAFETY: the descriptor is owned by the group that closes it, once.
-        unsafe { libc::close(fd) };
+        // A descriptor that stays open costs less than the end of the program.
+        if permitted().is_ok() {
+            // SAFETY: the descriptor is owned by the group that closes it, once.
+            unsafe { libc::close(fd) };
+        }
     }
 
     fn enable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        permitted()?;
         // SAFETY: the ioctl takes a flag word and accesses no memory of ours. It does not use the
         // group's flag: members are opened enabled and count only while their leader does, and each
         // member named costs a pass.
@@ -176,6 +189,7 @@ impl PerfSys for Kernel {
     }
 
     fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        permitted()?;
         // SAFETY: as for `enable_group`, and without the flag for the same reason.
         let answer = unsafe { perf_event_open_sys::ioctls::DISABLE(leader, 0) };
         if answer < 0 { Err(Errno::last()) } else { Ok(()) }
@@ -183,6 +197,7 @@ impl PerfSys for Kernel {
 
     #[inline]
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
+        permitted()?;
         let bytes = read_call(leader, into);
         if bytes < 0 { Err(Errno(-bytes as i32)) } else { Ok(bytes as usize / size_of::<u64>()) }
     }
@@ -228,7 +243,7 @@ impl PerfSys for Kernel {
 
     #[inline(always)]
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that RDPMC may read the counter.
         unsafe { rdpmc(index) }
     }
 }

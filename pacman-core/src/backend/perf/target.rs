@@ -14,10 +14,11 @@ impl PerfPermissions {
         // The level is not the cause if the process has the capability.
         let level = self.paranoid.filter(|_| self.capability.is_none());
         match (target, level) {
-            (Target::Thread(_), _) if errno.0 == libc::ESRCH => {
+            (Target::Thread(_) | Target::Tree(_), _) if errno.0 == libc::ESRCH => {
                 Some((ErrorKind::System, "it has ended".into()))
             }
-            (Target::Thread(_), None | Some(..=2)) if forbidden && self.seccomp != 2 => Some((
+            (Target::Thread(_) | Target::Tree(_), None | Some(..=2))
+                if forbidden && self.seccomp != 2 => Some((
                 ErrorKind::Permission,
                 "permission denied: it is another user's, or its program is set-user-ID; run as \
                  that user, or with CAP_PERFMON"

@@ -2,19 +2,21 @@
 
 mod rotated;
 mod sampled;
-mod specimen;
+pub(super) mod specimen;
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, LazyLock, Mutex};
 
 use proptest::prelude::*;
 
 use super::cell::{add, load};
-use super::format::{WORDS, header};
+use super::format::{WORDS, header, taken};
 use super::*;
 use crate::{Adaptation, Cause, Ending, FileIdentity, Rank, Recording, Region, Sampling, Timeline};
 
@@ -50,11 +52,11 @@ fn memory(pages: usize) -> &'static [AtomicU64] {
     Box::leak((0..pages * WORDS).map(|_| AtomicU64::new(0)).collect())
 }
 
-const KEY: Key = Key { nonce: 0x0123_4567_89ab_cdef_0011_2233_4455_6677, uid: 1000 };
+const NONCE: u128 = 0x0123_4567_89ab_cdef_0011_2233_4455_6677;
 
 fn arena(pages: usize) -> &'static [AtomicU64] {
     let words = memory(pages);
-    prepare(words, &KEY);
+    prepare(words, pages, NONCE);
     words
 }
 
@@ -73,7 +75,7 @@ fn beginning(pid: u32) -> ProcessStart {
 #[test]
 fn a_copy_leaves_out_the_unused_ends_of_chunks() {
     let words = arena(64);
-    let mut writer = Writer::new(words, |_, _| true);
+    let mut writer = Writer::new(words);
     writer.begin(&beginning(7)).expect("there is room");
     for number in 0..9 {
         assert!(writer.append(Kind::Region, &region_record(number)));
@@ -81,19 +83,19 @@ fn a_copy_leaves_out_the_unused_ends_of_chunks() {
         // SAFETY: the current bin is of these statistics.
         unsafe { stats.add(&CurrentBin::none(), 5, 1_000 + u64::from(number), 2, false) };
     }
-    let all: Vec<u64> = words[..used(words)].iter().map(load).collect();
+    let all: Vec<u64> = words[..taken(words)].iter().map(load).collect();
     assert!(read_words(&all).expect("an arena")[0].regions.len() == 9);
     // Another process would write there later.
     let behind = all.len() - 1;
     assert_eq!(all[behind], 0);
     super::cell::store(&words[behind], 77);
-    let copy = copied(words);
+    let copy = copied(&[words]);
     assert_eq!(copy, all);
     assert_eq!(read_words(&copy), read_words(&all));
     // A page that was taken and has no chunk yet is copied as a whole.
     words[header::NEXT].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     super::cell::store(&words[all.len() + 5], 78);
-    assert_eq!(copied(words)[all.len() + 5], 78);
+    assert_eq!(copied(&[words])[all.len() + 5], 78);
 }
 
 fn region_record(number: u32) -> Payload {
@@ -117,7 +119,7 @@ fn enter(
 
 /// Everything that a process records: it begins, runs regions, adapts one, forks, and ends.
 fn life(words: &'static [AtomicU64]) {
-    let mut writer = Writer::new(words, |_, _| true);
+    let mut writer = Writer::new(words);
     let process = writer.begin(&beginning(7)).expect("there is place");
     writer.append(Kind::Command, &Payload::new().bytes(b"./b\xffd\0arg\0"));
     writer.append(Kind::Runtime, &Payload::new().number(0).number(1).bytes(b"/lib/libomp.so"));
@@ -170,7 +172,9 @@ fn life(words: &'static [AtomicU64]) {
 fn what_was_written_is_read() {
     let words = arena(64);
     life(words);
-    let [parent, child] = &read_words(&copied(words)).expect("an arena")[..] else { panic!("two") };
+    let [parent, child] = &read_words(&copied(&[words])).expect("an arena")[..] else {
+        panic!("two")
+    };
     assert_eq!((parent.process.pid, parent.process.parent), (7, 1));
     assert_eq!(parent.process.command, [r"$'./b\xffd'", "arg"]);
     assert_eq!(parent.process.ending, Ending::Exit);
@@ -208,7 +212,7 @@ fn a_writer_that_ends_at_any_store_leaves_what_it_had_done() {
     let next = header::NEXT;
     let stores = logged(|| life(words));
     let all = load(&words[next]);
-    image.truncate(used(words));
+    image.truncate(taken(words));
     assert!(stores.len() > 500, "{} stores", stores.len());
     // Pages are taken by an addition, which is not logged as a store.
     image[next] = all;
@@ -244,38 +248,93 @@ fn a_writer_that_ends_at_any_store_leaves_what_it_had_done() {
 #[test]
 fn an_arena_that_is_full_says_how_much_it_lacks() {
     let words = arena(8);
-    let mut writer = Writer::new(words, |_, _| true);
+    let mut writer = Writer::new(words);
     writer.begin(&beginning(7)).expect("there is place");
     writer.append(Kind::Region, &region_record(0));
     enter(writer.primary_stats(0).expect("there is place"), &CurrentBin::none(), (0, 5), 1, false);
     let refused = (0..200).filter(|thread| writer.row(0, *thread).is_none()).count();
     assert!((100..200).contains(&refused), "{refused}");
     assert!(!writer.append(Kind::Note, &Payload::new().bytes(&[b'x'; 5000])));
-    let recordings = read_words(&copied(words)).expect("an arena");
+    let recordings = read_words(&copied(&[words])).expect("an arena");
     assert_eq!((recordings.len(), recordings[0].executions()), (1, 1));
     let said = format!("no place left for {} rows", refused + 1);
     assert!(recordings[0].notes[0].contains(&said), "{:?}", recordings[0].notes);
-    let mut late = Writer::new(words, |_, _| true);
+    let mut late = Writer::new(words);
     assert!(late.begin(&beginning(8)).is_none());
-    let notes = &read_words(&copied(words)).expect("an arena")[0].notes;
+    let notes = &read_words(&copied(&[words])).expect("an arena")[0].notes;
     assert!(notes.iter().any(|note| note.starts_with("1 more processes are not")), "{notes:?}");
+}
+
+/// Pages of which only the first can be made usable, and those that were asked for.
+struct Refusing(&'static [AtomicU64], Arc<Mutex<Vec<Range<usize>>>>);
+
+impl Pages for Refusing {
+    fn header(&self) -> &'static [AtomicU64] {
+        self.0
+    }
+
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn make(&mut self, pages: Range<usize>) -> Option<&'static [AtomicU64]> {
+        self.1.lock().expect("no panic").push(pages.clone());
+        if pages.start == 1 { self.0.make(pages) } else { None }
+    }
 }
 
 #[test]
 fn what_cannot_be_made_usable_is_asked_for_once() {
-    thread_local!(static ASKED: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) });
-    let words = arena(64);
-    let mut writer = Writer::new(words, |page, pages| {
-        let asked = ASKED.try_with(|asked| asked.borrow_mut().push((page, pages)));
-        asked.expect("it is called by this test");
-        page == 1
-    });
+    let (words, asked) = (arena(64), Arc::default());
+    let mut writer = Writer::new(Refusing(words, Arc::clone(&asked)));
     writer.begin(&beginning(7)).expect("the first page is there");
     assert!(writer.primary_stats(0).is_none() && writer.primary_stats(1).is_none());
-    assert_eq!(ASKED.take(), [(1, 1), (2, 3)]);
+    assert_eq!(*asked.lock().expect("no panic"), [1..2, 2..5]);
     assert!(writer.append(Kind::Note, &Payload::new().bytes(b"short")), "there was room for it");
-    let recordings = read_words(&copied(words)).expect("an arena");
+    let recordings = read_words(&copied(&[words])).expect("an arena");
     assert!(recordings[0].notes.contains(&"short".to_owned()));
+}
+
+/// Pieces anywhere in memory, as a process maps them.
+struct Apart(Vec<&'static [AtomicU64]>);
+
+impl Pages for Apart {
+    fn header(&self) -> &'static [AtomicU64] {
+        &self.0[0][..WORDS]
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().map(Pages::count).sum()
+    }
+
+    fn make(&mut self, pages: Range<usize>) -> Option<&'static [AtomicU64]> {
+        let all = pieces(self.count()).zip(&mut self.0);
+        let (piece, words) = all.into_iter().find(|(piece, _)| piece.contains(&pages.start))?;
+        assert!(pages.start > piece.start, "the first page of a piece is its header");
+        assert!(pages.end <= piece.end, "no chunk is in two pieces");
+        words.make(pages.start - piece.start..pages.end - piece.start)
+    }
+}
+
+#[test]
+fn records_fill_pieces_that_are_mapped_apart() {
+    let pages = 2_500;
+    let apart: Vec<_> = pieces(pages).map(|piece| memory(piece.len())).collect();
+    assert_eq!(apart.len(), 2);
+    apart.iter().for_each(|piece| prepare(piece, pages, NONCE));
+    let mut writer = Writer::new(Apart(apart.clone()));
+    writer.begin(&beginning(7)).expect("there is room");
+    assert!(writer.append(Kind::Region, &region_record(0)));
+    let stats = writer.primary_stats(0).expect("there is room");
+    enter(stats, &CurrentBin::none(), (0, 5), 9, false);
+    let texts =
+        (0..).take_while(|_| writer.append(Kind::Note, &Payload::new().bytes(&[7; 20_000])));
+    let texts = texts.count();
+    assert!((400..pages * 4096 / 20_000).contains(&texts), "{texts}");
+    assert!(apart.iter().all(|piece| check(piece, NONCE).is_ok()));
+    let recordings = read_words(&copied(&apart)).expect("an arena");
+    let notes = recordings[0].notes.iter().filter(|note| note.len() >= 20_000);
+    assert_eq!((recordings[0].executions(), notes.count()), (1, texts));
 }
 
 #[test]
@@ -284,7 +343,7 @@ fn processes_share_an_arena() {
     let threads: Vec<_> = (0..4)
         .map(|pid| {
             std::thread::spawn(move || {
-                let mut writer = Writer::new(words, |_, _| true);
+                let mut writer = Writer::new(words);
                 let process = writer.begin(&beginning(pid)).expect("there is place");
                 for region in 0..20 {
                     writer.append(Kind::Region, &region_record(region));
@@ -296,7 +355,7 @@ fn processes_share_an_arena() {
         })
         .collect();
     threads.into_iter().for_each(|thread| thread.join().expect("it writes"));
-    let recordings = read_words(&copied(words)).expect("an arena");
+    let recordings = read_words(&copied(&[words])).expect("an arena");
     assert_eq!(recordings.len(), 4);
     for recording in recordings {
         assert_eq!(recording.executions(), 20);
@@ -308,12 +367,10 @@ fn processes_share_an_arena() {
 #[test]
 fn another_arena_is_refused() {
     let words = arena(2);
-    assert_eq!(check(words, &KEY), Ok(()));
-    for key in [Key { nonce: KEY.nonce + 1, ..KEY }, Key { uid: 0, ..KEY }] {
-        assert_eq!(check(words, &key), Err("it belongs to another run".to_owned()));
-    }
-    assert_eq!(check(memory(1), &KEY), Err("it is not an arena".to_owned()));
-    assert_eq!(check(&words[..8], &KEY), Err("it is not an arena".to_owned()));
+    assert_eq!(check(words, NONCE), Ok(()));
+    assert_eq!(check(words, NONCE + 1), Err("it belongs to another run".to_owned()));
+    assert_eq!(check(memory(1), NONCE), Err("it is not an arena".to_owned()));
+    assert_eq!(check(&words[..8], NONCE), Err("it is not an arena".to_owned()));
     assert!(read(b"").is_err() && read(&[0; 8192]).is_err());
 }
 
@@ -330,7 +387,7 @@ fn living() -> Vec<u8> {
     static LIVING: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let words = arena(64);
         life(words);
-        copied(words).iter().flat_map(|word| word.to_le_bytes()).collect()
+        copied(&[words]).iter().flat_map(|word| word.to_le_bytes()).collect()
     });
     LIVING.clone()
 }

@@ -7,7 +7,7 @@ const BLOCKS: [u32; 6] = [1, 3, 2, 4, 8, 3];
 
 /// The primary thread and another one run the region. The thread then ends, and the next one goes on.
 fn life(words: &'static [AtomicU64], orders: [bool; 2]) {
-    let mut writer = Writer::new(words, |_, _| true);
+    let mut writer = Writer::new(words);
     let process = writer.begin(&beginning(7)).expect("there is place");
     writer.append(Kind::Region, &region_record(0));
     let thread = writer.thread().expect("there is place");
@@ -47,7 +47,7 @@ fn are_exact(orders: [bool; 2]) {
     let mut image: Vec<u64> = words.iter().map(load).collect();
     let stores = logged(|| life(words, orders));
     let all = load(&words[header::NEXT]);
-    image.truncate(used(words));
+    image.truncate(taken(words));
     image[header::NEXT] = all;
     let mut executions = 0;
     let mut in_rows = [0; 2];

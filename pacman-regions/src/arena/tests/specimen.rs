@@ -25,7 +25,7 @@ fn log() -> ExecutionLog {
 }
 
 /// A recording that an image can hold without loss.
-pub(super) fn recording() -> Recording {
+pub(in crate::arena) fn recording() -> Recording {
     let row = |thread| Part {
         thread,
         executions: 5,
