@@ -91,7 +91,7 @@ unsafe extern "C" fn in_child() {
     let mut locks = unsafe { HELD.take() };
     locks.spare.forget();
     drop(locks);
-    recording::begin();
+    recording::begin((0, 0));
     record_inherited();
     if process::is_metered() {
         isolated(|| energy::forked(Worker::known().map(Worker::address)));

@@ -13,6 +13,7 @@ use crate::function::Function;
 use crate::module::Module;
 use crate::notes;
 use crate::recording;
+use crate::stub;
 
 /// One loaded runtime, with its functions. Each is looked up at its first use.
 #[derive(Debug)]
@@ -200,14 +201,22 @@ pub(crate) fn loaded(path: &Path) -> Option<usize> {
     (!handle.is_null()).then_some(handle as usize)
 }
 
+/// The symbol of that name; null if there is none. `handle` is one of `dlopen` that is never closed, or RTLD_NEXT.
+fn by_name(handle: usize, name: &CStr) -> *mut c_void {
+    if handle == libc::RTLD_NEXT as usize {
+        return stub::next(name);
+    }
+    // SAFETY: a C string.
+    unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) }
+}
+
 /// Looks up a symbol. Never finds this library's own function of that name: the library is not after
 /// itself, and not among another module's dependencies.
 pub(crate) fn look_up(handle: usize, function: Function) -> Option<*mut c_void> {
     if handle == 0 {
         return None;
     }
-    // SAFETY: a handle of `dlopen` that is never closed, or RTLD_NEXT.
-    let real = unsafe { libc::dlsym(handle as *mut c_void, function.symbol().as_ptr()) };
+    let real = by_name(handle, function.symbol());
     (!real.is_null()).then_some(real)
 }
 
@@ -232,10 +241,7 @@ pub(crate) fn note_unreached_runtime() {
 /// on the program's heap, which should stay as it is (see `heap.rs`). So the test for libgomp comes
 /// first.
 fn family(handle: usize) -> RuntimeFamily {
-    let has = |name: &CStr| {
-        // SAFETY: a look-up by name.
-        !unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) }.is_null()
-    };
+    let has = |name: &CStr| !by_name(handle, name).is_null();
     match has(c"GOACC_parallel_keyed") || !has(c"__kmpc_begin") {
         true => RuntimeFamily::Libgomp,
         false => RuntimeFamily::Libomp,
