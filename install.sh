@@ -118,7 +118,10 @@ built() {
 }
 command=$(built pacman-pmu)
 pages=$(built pacman-pages)
-observer=$(built libpacman_omp.so)
+engine=$(built libpacman_omp_engine.so)
+# Cargo does not list it: the engine's build script puts it beside the engine.
+observer=${engine%/*}/libpacman_omp.so
+[ -f "$observer" ] || fail "the build has no libpacman_omp.so beside $engine"
 shared=$(built libpacman.so)
 archive=$(built libpacman.a)
 "$pages" "$here/pacman-ffi/include/pacman.h" "$scratch/pages"
@@ -190,6 +193,8 @@ fi
 put_program 755 "$command" bin/pacman-pmu
 # The command looks for it here, whatever the place of other libraries.
 put_program 644 "$observer" lib/pacman/libpacman_omp.so
+# The library loads it from its own folder.
+put_program 644 "$engine" lib/pacman/libpacman_omp_engine.so
 put_program 644 "$shared" "$libdir/libpacman.so.$version"
 link "libpacman.so.$version" "$libdir/libpacman.so.${version%%.*}"
 link "libpacman.so.${version%%.*}" "$libdir/libpacman.so"

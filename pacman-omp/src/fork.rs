@@ -110,7 +110,7 @@ unsafe extern "C" fn in_child() {
         waits::forget_root();
         return;
     }
-    recording::begin();
+    recording::begin((0, 0));
     record_inherited();
     if process::is_metered() {
         isolated(|| energy::forked(Worker::known().map(Worker::address)));

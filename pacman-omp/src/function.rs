@@ -7,6 +7,8 @@ use std::ffi::CStr;
 pub(crate) enum CallKind {
     /// None. Often the program's first call, which shows that its calls pass this library.
     Neutral,
+    /// None, because the library only calls it.
+    Called,
     /// The program may change how many threads its teams get.
     ChangesTeams,
     /// The body asks for its thread's number.
@@ -58,8 +60,8 @@ pub(crate) enum CallKind {
     Marks,
 }
 
-/// Gives the table of all functions to the macro `$then`. First come the functions with their own entry
-/// and those that the library only calls, then the watched ones by kind. In `Mpi` each function is
+/// Gives the table of all functions to the macro `$then`. First come the functions with their own entry,
+/// then those that the library only calls and the watched ones by kind. In `Mpi` each function is
 /// followed by its name in the profiling interface.
 macro_rules! functions {
     ($then:ident) => {
@@ -81,7 +83,9 @@ macro_rules! functions {
                 __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
                 __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
                 __kmpc_barrier __kmpc_cancel_barrier
-                ompt_start_tool
+                ompt_start_tool pacman_omp_phase
+            }
+            Called {
                 kmp_get_blocktime kmp_set_blocktime
                 omp_get_level omp_get_num_teams omp_get_team_num
                 omp_get_num_places omp_get_place_num_procs omp_get_place_proc_ids
@@ -402,6 +406,7 @@ impl Function {
 }
 
 #[cfg(test)]
+#[path = "function/exports.rs"]
 mod exports;
 
 #[cfg(test)]

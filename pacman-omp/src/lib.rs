@@ -1,11 +1,12 @@
-//! `libpacman_omp.so`, preloaded into an unmodified program, counts the work of every thread in every
-//! parallel region, and chooses how many threads a region gets.
+//! The engine of `libpacman_omp.so`, which is preloaded into unmodified programs, counts the work of every
+//! thread in every parallel region, and chooses how many threads a region gets.
 //!
-//! `pacman-pmu run -- ./app` sets it up; `pacman_regions` has the protocol between the two. An
+//! `pacman-pmu run -- ./app` sets it up; `pacman_regions` has the protocol between the two. The preloaded library
+//! (`stub/stub.c`) loads this one where there is something to observe ([`stub`]). An
 //! execution passes these modules:
 //!
-//! 1. [`entry`]: the program calls its runtime (libgomp or libomp) and finds this library's function of
-//!    that name. [`interpose`] finds the runtime of the caller, and [`runtime`] has the real function.
+//! 1. [`entry`]: the program calls its runtime (libgomp or libomp) and finds the preloaded library's function of
+//!    that name, which jumps to this library's. [`interpose`] finds the runtime of the caller, and [`runtime`] has the real function.
 //! 2. [`region`] finds the region by the compiler's function for its body.
 //! 3. [`adapt`] may choose another number of threads, unless a guard forbids it.
 //! 4. [`team`] lets the real runtime start the team. The team runs this library's body, which calls
@@ -66,11 +67,11 @@ mod region;
 mod rows;
 mod runtime;
 mod sampling;
-mod sanitizers;
 mod scheduling;
 mod scope;
 mod seen;
 mod set_rotation;
+mod stub;
 mod team;
 mod tls;
 mod unload;

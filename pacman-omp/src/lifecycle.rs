@@ -1,4 +1,4 @@
-//! The life of the process: the library is loaded, the program exits or becomes another program.
+//! The life of the process: the engine is loaded, the program exits or becomes another program.
 
 use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -23,11 +23,13 @@ use crate::process;
 use crate::recording;
 use crate::region;
 use crate::scheduling;
+use crate::stub;
 use crate::unreached;
 use crate::worker::Worker;
 use crate::worksharing;
 
-/// The loader calls it before the program begins.
+/// The loader calls it when the preloaded library loads this one, and holds its lock meanwhile: threads whose
+/// first calls meet wait there.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOADED: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) = loaded;
@@ -37,16 +39,43 @@ unsafe extern "C" fn loaded(
     words: *const *const c_char,
     environment: *const *const c_char,
 ) {
+    if !stub::is_of_this_release() {
+        return;
+    }
+    // SAFETY: as the loader calls this.
+    let set_up = || unsafe { set_up(count, words, environment) };
+    // The program has begun, and its thread waits.
+    if stub::is_late() {
+        isolated(set_up)
+    } else {
+        set_up()
+    };
+    stub::take_over();
+}
+
+/// The variables of the program, in the form that the kernel leaves them in; empty if they cannot be read.
+fn variables() -> Vec<u8> {
+    std::fs::read("/proc/self/environ").unwrap_or_default()
+}
+
+unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const *const c_char) {
+    // A program that has begun may have changed its variables.
+    let original = if stub::is_late() { variables() } else { Vec::new() };
     let get = |name: &str| -> Option<OsString> {
+        let value_in = |text: &[u8]| {
+            let value = text.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+            Some(OsStr::from_bytes(value).to_owned())
+        };
+        if !original.is_empty() {
+            return original.split(|&byte| byte == 0).find_map(value_in);
+        }
         // SAFETY: an array of strings with a null at its end, as the C library passes it to every
         // library that it loads. Nothing changes it before the program begins.
         unsafe {
             let mut at = environment;
             while !at.is_null() && !(*at).is_null() {
-                let text = CStr::from_ptr(*at).to_bytes();
-                let value = text.strip_prefix(name.as_bytes());
-                if let Some(value) = value.and_then(|rest| rest.strip_prefix(b"=")) {
-                    return Some(OsStr::from_bytes(value).to_owned());
+                if let Some(value) = value_in(CStr::from_ptr(*at).to_bytes()) {
+                    return Some(value);
                 }
                 at = at.add(1);
             }
@@ -70,7 +99,7 @@ unsafe extern "C" fn loaded(
             region::hide_bodies();
         }
         arena::open(process::options());
-        recording::begin();
+        recording::begin(stub::ran(process::clock()));
         process::set_rank(Rank::read(get));
         recording::host(process::rank());
         recording::command();

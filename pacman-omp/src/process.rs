@@ -87,9 +87,9 @@ pub(crate) fn rank() -> Option<Rank> {
     RANK.get().copied()
 }
 
-/// The process starts now, or has just been forked.
-pub(crate) fn begin() {
-    SHARED.begun.store(clock().now(), Ordering::Relaxed);
+/// The process has run for `ran` ticks, or has just been forked.
+pub(crate) fn begin(ran: u64) {
+    SHARED.begun.store(clock().now().saturating_sub(ran), Ordering::Relaxed);
     // The members of the parent's teams do not end in a child.
     SHARED.timed.store(u32::from(has_waits()), Ordering::Relaxed);
     PID.store(std::process::id(), Ordering::Relaxed);

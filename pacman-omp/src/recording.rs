@@ -4,7 +4,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pacman_core::clock::ClockSource;
 use pacman_regions::arena::{Kind, Payload, ProcessStart, VERSION};
@@ -18,13 +18,14 @@ use crate::process;
 #[unsafe(no_mangle)]
 pub(crate) static PACMAN_OMP_RECORDINGS: u32 = VERSION;
 
-/// The process starts, or has just been forked.
-pub(crate) fn begin() {
-    process::begin();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+/// The process has started, or has just been forked. It has run for as many ticks, and nanoseconds.
+pub(crate) fn begin((ticks, nanos): (u64, u64)) {
+    process::begin(ticks);
+    let began = SystemTime::now() - Duration::from_nanos(nanos);
+    let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
     arena::begin(&ProcessStart {
         numbers: (std::process::id(), std::os::unix::process::parent_id()),
-        began: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
+        began: u64::try_from(began.as_nanos()).unwrap_or(u64::MAX),
         seconds_per_tick: seconds_per_tick(),
         adapted: process::options().adapt.is_some(),
         waits: process::has_waits(),

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::function::Function;
 use crate::module::File;
+use crate::stub;
 
 /// The modules among which functions are looked up.
 #[derive(Clone, Copy, Debug)]
@@ -84,15 +85,22 @@ impl OpenScope {
     /// Never finds this library's own: the library is not after itself, and not among another module's
     /// dependencies.
     pub(crate) fn look_up(self, function: Function) -> Option<*mut c_void> {
-        // SAFETY: an open handle, or RTLD_NEXT.
-        let real = unsafe { libc::dlsym(self.0, function.symbol().as_ptr()) };
+        let real = self.by_name(function.symbol());
         (!real.is_null()).then_some(real)
     }
 
     /// Whether there is a function of that name.
     pub(crate) fn has(self, name: &CStr) -> bool {
-        // SAFETY: as above.
-        !unsafe { libc::dlsym(self.0, name.as_ptr()) }.is_null()
+        !self.by_name(name).is_null()
+    }
+
+    /// The symbol of that name; null if there is none.
+    fn by_name(self, name: &CStr) -> *mut c_void {
+        if self.0 == libc::RTLD_NEXT {
+            return stub::next(name);
+        }
+        // SAFETY: an open handle.
+        unsafe { libc::dlsym(self.0, name.as_ptr()) }
     }
 }
 

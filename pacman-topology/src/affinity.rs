@@ -18,7 +18,7 @@ type SetAffinity =
 
 /// Returns a function of the C library so that the compiler cannot inline its call.
 ///
-/// `libpacman_omp.so` contains this code and exports entries of the same names. These entries need the
+/// The engine of `libpacman_omp.so` contains this code and has entries of the same names. These need the
 /// return address of a call.
 fn looked_up<F>(function: F) -> F {
     std::hint::black_box(function)

@@ -264,7 +264,7 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
         programs.extend(nodes::program().map(Path::to_path_buf));
     }
     if ["lab-regions", "lab-energy", "lab-nodes", "lab-rates", "lab-slots"].into_iter().any(wants) {
-        programs.push(lab::libpacman_omp());
+        programs.extend(lab::libpacman_omp());
     }
     let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
     let output = started(&[options, &LIMIT].concat(), &script, &programs);

@@ -49,15 +49,17 @@ pub fn pacman_pmu() -> PathBuf {
         .clone()
 }
 
-/// The library that is preloaded into OpenMP programs, as a user would build it.
+/// The library that is preloaded into OpenMP programs and its engine, as a user would build them.
 ///
 /// # Panics
-/// If it does not build.
-pub fn libpacman_omp() -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+/// If they do not build.
+pub fn libpacman_omp() -> [PathBuf; 2] {
+    static BUILT: OnceLock<[PathBuf; 2]> = OnceLock::new();
     BUILT
         .get_or_init(|| {
-            stripped(&built(&["--release", "--package", "pacman-omp"], "libpacman_omp.so"))
+            let engine =
+                built(&["--release", "--package", "pacman-omp"], "libpacman_omp_engine.so");
+            [stripped(&engine.with_file_name("libpacman_omp.so")), stripped(&engine)]
         })
         .clone()
 }

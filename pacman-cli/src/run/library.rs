@@ -1,4 +1,4 @@
-//! Finding libpacman_omp.so.
+//! Finding libpacman_omp.so, and the engine that it loads where something can be observed.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,13 @@ fn check(path: PathBuf) -> CliResult<PathBuf> {
     }
     // The library is empty on other processors.
     if cfg!(target_arch = "x86_64") {
-        match elf::exported_number(&path, VERSION_SYMBOL) {
+        // The engine writes the recordings, whatever link names the library.
+        let engine = std::fs::canonicalize(&path).unwrap_or(path.clone()).with_file_name(ENGINE);
+        let is_stub = elf::exported_number(&path, STUB_SYMBOL).is_some();
+        if is_stub && !engine.exists() {
+            return refused(&format!("has no {ENGINE} beside it; install both from one release"));
+        }
+        match elf::exported_number(if is_stub { &engine } else { &path }, VERSION_SYMBOL) {
             Some(VERSION) => {}
             Some(other) => {
                 return refused(&format!(
@@ -72,6 +78,9 @@ fn check(path: PathBuf) -> CliResult<PathBuf> {
 }
 
 const FILE: &str = "libpacman_omp.so";
+const ENGINE: &str = "libpacman_omp_engine.so";
+/// The library exports it for the engine.
+const STUB_SYMBOL: &str = "pacman_omp_stub";
 pub(super) const VARIABLE: &str = "PACMAN_OMP_LIBRARY";
 
 /// Beside this command: as packages install it, and where cargo puts it.

@@ -300,6 +300,10 @@ fn has_parallel_work(recording: &Recording) -> bool {
 /// The library's words about an error of its own.
 const OBSERVING_ENDS: &str = "observing ends, and the program goes on";
 
+/// A process without a runtime records nothing, and so does one that had no library.
+const NO_RUNTIME: &str = "it called no OpenMP runtime that is known (libgomp, libomp), or none was linked \
+                          dynamically";
+
 /// The reason why there is nothing to report, if it is known.
 fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
     let program = report.command.first().map_or("?", String::as_str);
@@ -313,15 +317,11 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
         _ if note_of(OBSERVING_ENDS).is_some() => {
             "observing ended before, as said above".to_owned()
         }
-        ([], _, Some(signal)) => format!(
-            "the library was loaded into no process, and it was ended by {}",
-            exit::named(signal)
-        ),
-        ([], ..) => "the library was loaded into no process".to_owned(),
+        ([], _, Some(signal)) => {
+            format!("{NO_RUNTIME}, and it was ended by {}", exit::named(signal))
+        }
         (processes, ..) if processes.iter().all(|process| process.runtimes.is_empty()) => {
-            let none = "it called no OpenMP runtime that is known (libgomp, libomp), or none was \
-                        linked dynamically";
-            passed_by().map_or(none, |note| note).to_owned()
+            passed_by().map_or(NO_RUNTIME, |note| note).to_owned()
         }
         (_, _, Some(signal)) => format!(
             "it called an OpenMP runtime, but no parallel region had ended when it was ended by {}",

@@ -346,7 +346,7 @@ int main(void) {
                 let ours = |line: &&str| {
                     let at = line.trim_start();
                     (at.starts_with("#0") || at.starts_with("SUMMARY"))
-                        && (at.contains("libpacman_omp") || at.contains("pacman_omp::"))
+                        && (at.contains("libpacman_omp") || at.contains("pacman_omp_engine::"))
                 };
                 assert_eq!(said.lines().find(ours), None, "{name}: {said}");
                 assert!(said.contains("in 1 region"), "{name}: {said}");

@@ -58,7 +58,8 @@ const KINDS: &[(i64, &[i32])] = &[
     (libc::SYS_clock_gettime, &[libc::EPERM, libc::EINVAL]),
 ];
 
-const MODULES: &[&str] = &["/pacman-pmu", "/libpacman_omp.so", "/libpacman.so"];
+const MODULES: &[&str] =
+    &["/pacman-pmu", "/libpacman_omp.so", "/libpacman_omp_engine.so", "/libpacman.so"];
 
 /// The file that the command writes to.
 const OUTPUT: &str = "output.json";

@@ -34,6 +34,7 @@ fn the_debian_package_has_the_installation_and_its_command_runs() {
     for part in [
         " ./usr/bin/pacman-pmu",
         " ./usr/lib/pacman/libpacman_omp.so",
+        " ./usr/lib/pacman/libpacman_omp_engine.so",
         "/libpacman.so -> libpacman.so.0",
         " ./usr/include/pacman.h",
         " ./usr/share/man/man1/pacman-pmu-run.1.gz",

@@ -25,7 +25,7 @@ pub(crate) fn built() -> TempDir {
     let built = tempfile::tempdir().expect("a folder");
     let test = std::env::current_exe().expect("a test has a path");
     let programs = [env!("CARGO_BIN_EXE_pacman-pmu"), env!("CARGO_BIN_EXE_pacman-pages")];
-    let libraries = ["libpacman.so", "libpacman.a", "libpacman_omp.so"];
+    let libraries = ["libpacman.so", "libpacman.a", "libpacman_omp.so", "libpacman_omp_engine.so"];
     let libraries = libraries.map(|name| test.with_file_name(name));
     for file in programs.map(PathBuf::from).into_iter().chain(libraries) {
         let name = file.file_name().expect("a file");

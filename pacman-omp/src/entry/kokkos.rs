@@ -16,6 +16,7 @@ use crate::function::Function;
 use crate::interpose;
 use crate::module::{Module, has_text};
 use crate::phases::{self, End};
+use crate::stub;
 
 /// Kokkos has this library as its tool.
 static IS_TOOL: AtomicBool = AtomicBool::new(false);
@@ -172,7 +173,7 @@ pub(crate) fn settle_tool<'a>(
     mut arguments: impl Iterator<Item = &'a CStr>,
 ) {
     let of = |name: &CStr| get(name.to_str().unwrap_or_default());
-    let own = || Module::of(settle_tool_address()).path.clone();
+    let own = || Module::of(stub::address()).path.clone();
     let Some(offered) = of(NEW).filter(|offered| *offered == own()) else { return };
     let chosen = arguments.any(|word| word.to_bytes().starts_with(b"--kokkos-tools-lib"));
     let before = of(OLD).filter(|before| *before != offered);
@@ -187,8 +188,4 @@ pub(crate) fn settle_tool<'a>(
             }
         }
     }
-}
-
-fn settle_tool_address() -> u64 {
-    is_tool as fn() -> bool as usize as u64
 }

@@ -17,6 +17,8 @@ macro_rules! entries {
     ({ $($called:ident)+ } $($kind:ident { $($name:ident)+ })+) => {
         $($(entries!($kind $name);)+)+
     };
+    // The library has no entry of these names.
+    (Called $name:ident) => {};
     // `numbers` has these in Rust.
     (ThreadNumber $name:ident) => {};
     (TeamSize $name:ident) => {};
@@ -114,7 +116,9 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
         CallKind::Threadprivate => return program::keeps_by_thread(),
         CallKind::Teams => return program::teams(),
         CallKind::ChangesTeams => return process::may_change_teams(),
-        CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
+        CallKind::Neutral | CallKind::Called | CallKind::ThreadNumber | CallKind::TeamSize => {
+            return;
+        }
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
         CallKind::Filters => return,
         CallKind::Mpi | CallKind::Marks | CallKind::Unloads => return,

@@ -1,0 +1,140 @@
+//! The engine's side of `libpacman_omp.so`, the preloaded library that has loaded it (`stub/stub.c`).
+//!
+//! The preloaded library's entries jump through slots. [`take_over`] puts this library's entries there, which
+//! are hidden in this file: nothing finds them by name. Look-ups of the definition "after this library" are the
+//! preloaded library's, because that one is in the global scope.
+
+use std::arch::global_asm;
+use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use pacman_core::clock::{Clock, ClockSource};
+
+use crate::function::functions;
+
+type LookUp = unsafe extern "C" fn(*mut c_void, *const std::ffi::c_char) -> *mut c_void;
+
+/// The structure of the same name in `stub/stub.c`.
+#[repr(C)]
+struct Stub {
+    table: u64,
+    ticks: u64,
+    nanos: u64,
+    pid: u32,
+    is_late: u32,
+    is_loaded: AtomicU32,
+    slots: *const AtomicPtr<c_void>,
+    next: unsafe extern "C" fn(LookUp, *const std::ffi::c_char) -> *mut c_void,
+}
+
+// SAFETY: the other fields do not change while this library uses them.
+unsafe impl Sync for Stub {}
+
+#[cfg(not(test))]
+unsafe extern "C" {
+    #[link_name = "pacman_omp_stub"]
+    safe static STUB: Stub;
+}
+
+/// Tests have no preloaded library.
+#[cfg(test)]
+static STUB: Stub = Stub {
+    table: 0,
+    ticks: 0,
+    nanos: 0,
+    pid: 0,
+    is_late: 0,
+    is_loaded: AtomicU32::new(0),
+    slots: std::ptr::null(),
+    next: {
+        unsafe extern "C" fn next(look: LookUp, name: *const std::ffi::c_char) -> *mut c_void {
+            // SAFETY: `dlsym`, and a C string.
+            unsafe { look(libc::RTLD_NEXT, name) }
+        }
+        next
+    },
+};
+
+macro_rules! entries {
+    ({ $($name:ident)+ } $($kind:ident { $($watched:ident)+ })+) => {
+        entries! { @ [$($name)+] $($kind { $($watched)+ })+ }
+    };
+    (@ [$($name:ident)+] Called { $($called:ident)+ } $($kind:ident { $($watched:ident)+ })+) => {
+        entries! { @ [$($name)+] $($kind { $($watched)+ })+ }
+    };
+    (@ [$($name:ident)+] $kind:ident { $($watched:ident)+ } $($rest:tt)*) => {
+        entries! { @ [$($name)+ $($watched)+] $($rest)* }
+    };
+    (@ [$($name:ident)+]) => {
+        global_asm!(
+            ".pushsection .data.rel.ro.pacman_omp_entries, \"aw\", @progbits",
+            ".balign 8",
+            ".hidden pacman_omp_entries",
+            ".globl pacman_omp_entries",
+            ".type pacman_omp_entries, @object",
+            "pacman_omp_entries:",
+            $(
+                // No other library's definition, and no other definition in this one's place.
+                concat!(".hidden ", stringify!($name)),
+                concat!(".quad ", stringify!($name)),
+            )+
+            ".size pacman_omp_entries, . - pacman_omp_entries",
+            ".popsection",
+        );
+
+        const COUNT: usize = [$(stringify!($name)),+].len();
+    };
+}
+
+functions!(entries);
+
+unsafe extern "C" {
+    safe static pacman_omp_entries: [AtomicPtr<c_void>; COUNT];
+}
+
+/// Whether the preloaded library has the same entries.
+pub(crate) fn is_of_this_release() -> bool {
+    STUB.table.to_string() == env!("PACMAN_OMP_TABLE")
+}
+
+/// Has the program's calls come here from now on.
+pub(crate) fn take_over() {
+    for (at, entry) in pacman_omp_entries.iter().enumerate() {
+        // SAFETY: the preloaded library has as many slots as there are entries.
+        let slot = unsafe { &*STUB.slots.add(at) };
+        // ATOMICS: whoever reads an entry sees all that was set up before.
+        slot.store(entry.load(Ordering::Relaxed), Ordering::Release);
+    }
+    STUB.is_loaded.store(1, Ordering::Release);
+}
+
+/// Whether the program began before this library was loaded.
+pub(crate) fn is_late() -> bool {
+    STUB.is_late != 0
+}
+
+/// An address in the preloaded library.
+pub(crate) fn address() -> u64 {
+    STUB.next as usize as u64
+}
+
+/// Looks up the definition after the preloaded library in the global scope.
+pub(crate) fn next(name: &CStr) -> *mut c_void {
+    // SAFETY: a C string, and the C library's own function.
+    unsafe { (STUB.next)(libc::dlsym, name.as_ptr()) }
+}
+
+/// How long this process has run: in ticks of its clock, and in nanoseconds. The child of a fork begins now.
+pub(crate) fn ran(clock: Clock) -> (u64, u64) {
+    if STUB.pid != std::process::id() {
+        return (0, 0);
+    }
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes the time.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let nanos = (now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64).saturating_sub(STUB.nanos);
+    match clock.source() {
+        ClockSource::Tsc => (clock.now().saturating_sub(STUB.ticks), nanos),
+        _ => (nanos, nanos),
+    }
+}

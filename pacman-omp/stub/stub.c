@@ -1,0 +1,344 @@
+/* The library that is preloaded: entries that jump, and what loads the engine behind them.
+ *
+ * Every process of a job gets this file, so it needs nothing that any C library lacks: no other library, no
+ * version of a symbol, and only weak references. Entries jump through `pacman_omp_slots`: to the next definition
+ * until the engine (libpacman_omp_engine.so) is there, then to the engine's own entries. The engine is loaded
+ * where something can be observed: at the start if a loaded file has an OpenMP runtime, MPI or a library whose
+ * calls mark phases, otherwise at the first call of such a function. Functions of the C library never load it.
+ *
+ * build.rs compiles it with the table of `src/function.rs`. `src/stub.rs` is the engine's side. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "link_map.h"
+#include "functions.h"
+
+const char *gnu_get_libc_version(void);
+
+#pragma weak clock_gettime
+#pragma weak dl_iterate_phdr
+#pragma weak dlerror
+#pragma weak dlopen
+#pragma weak dlsym
+#pragma weak environ
+#pragma weak gnu_get_libc_version
+#pragma weak pthread_setcancelstate
+#pragma weak realpath
+#pragma weak __errno_location
+
+#define EXPORTED __attribute__((visibility("default")))
+
+typedef void *(*look_up)(void *, const char *);
+
+/* What the engine finds here; `src/stub.rs` has the same structure. */
+struct stub {
+    uint64_t table;          /* A hash of the table of functions. */
+    uint64_t ticks, nanos;   /* When this process began: time stamp counter, CLOCK_MONOTONIC. */
+    uint32_t pid;            /* The process that began then: not the child of a fork. */
+    uint32_t is_late;        /* The program has begun before the engine is loaded. */
+    uint32_t is_loaded;      /* Set by the engine, after the slots. */
+    void **slots;
+    void *(*next)(look_up, const char *);
+};
+
+extern void *pacman_omp_slots[COUNT];
+extern const char pacman_omp_unresolved[COUNT][16];
+
+static void *next(look_up dlsym, const char *name);
+EXPORTED struct stub pacman_omp_stub = { .table = TABLE, .slots = pacman_omp_slots, .next = next };
+
+/* AddressSanitizer ends a program that loads any library before it, because the library could hide calls from it.
+ * Entries pass every call on. A program's own definition comes before this one. */
+EXPORTED const char *__asan_default_options(void) {
+    return "verify_asan_link_order=0";
+}
+
+/* ThreadSanitizer sees the engine's calls of the C library, but not the atomic operations that order them. */
+EXPORTED const char *__tsan_default_suppressions(void) {
+    return "called_from_lib:libpacman_omp_engine.so";
+}
+
+/* The definition after this library in the global scope, on behalf of the engine: dlsym asks who calls it. */
+static void *next(look_up dlsym, const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    __asm__ volatile("" : "+r"(found)); /* A call in the last place would be a jump. */
+    return found;
+}
+
+enum { UNTRIED, FAILED };
+static int state;
+
+static long kernel(long number, long a, long b, long c, long d, long e, long f) {
+    register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static const char *name_of(unsigned function) {
+    return NAMES + starts[function];
+}
+
+static int is_of_c(unsigned function) {
+    return kinds[function] == OF_THE_C_LIBRARY;
+}
+
+/* Something can be observed in a process with this file loaded. */
+static int is_observable(const struct file *file) {
+    for (unsigned at = 0; at < COUNT; at++)
+        if (!is_of_c(at) && find(file, name_of(at), hashes[at])) return 1;
+    /* The engine names itself to Kokkos as a tool, before the program begins. */
+    for (const char *at = file->path; *at; at++)
+        if (begins_with(at, "kokkoscore")) return 1;
+    return 0;
+}
+
+/* The definition behind each function of the C library, once known. */
+static void *behind[COUNT];
+
+/* The files that were loaded when the process began, other than this one. */
+static int files_at_start;
+static uint64_t loads_at_start;
+
+struct scan {
+    int files;         /* Without this library. */
+    uint64_t loads;    /* How many files were ever loaded. */
+    int is_after;      /* This library has been passed. */
+    int sees_all;      /* Also files before this library. */
+    int is_observable;
+    int asks;          /* Whether `is_observable` is to be found out. */
+    const char *path;
+};
+
+static int scan(struct dl_phdr_info *info, size_t size, void *data) {
+    struct scan *this = data;
+    struct file file;
+    if (size >= offsetof(struct dl_phdr_info, dlpi_subs)) this->loads = info->dlpi_adds;
+    if (!read_file(info, &file)) return 0;
+    if (file.dynamic == _DYNAMIC) {
+        this->is_after = 1;
+        this->path = file.path;
+        return 0;
+    }
+    this->files += !this->sees_all;
+    for (unsigned at = 0; at < COUNT && (this->is_after || this->sees_all); at++)
+        if (is_of_c(at) && !behind[at]) behind[at] = find(&file, name_of(at), hashes[at]);
+    if (this->asks && !this->is_observable) this->is_observable = is_observable(&file);
+    return 0;
+}
+
+/* Looks at all loaded files, and lets the entries of the C library's functions go on to these. */
+static struct scan look_around(int asks) {
+    struct scan result = { .asks = asks, .path = "" };
+    if (!dl_iterate_phdr) return result;
+    dl_iterate_phdr(scan, &result);
+    /* A runtime may have loaded this library as its tool, behind all others. */
+    for (unsigned at = 0; at < COUNT; at++) result.sees_all |= is_of_c(at) && !behind[at];
+    if (result.sees_all) dl_iterate_phdr(scan, &result);
+    for (unsigned at = 0; at < COUNT; at++) {
+        void *unresolved = (void *)pacman_omp_unresolved[at];
+        if (is_of_c(at) && behind[at])
+            __atomic_compare_exchange_n(&pacman_omp_slots[at], &unresolved, behind[at], 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
+    }
+    return result;
+}
+
+static char *joined(char *at, char *end, const char *text) {
+    while (*text && at < end) *at++ = *text++;
+    return at;
+}
+
+/* Whether the environment asks for a recording. The program may change it later. */
+static int is_asked;
+
+static int is_asked_now(void) {
+    for (char **at = &environ ? environ : 0; at && *at; at++)
+        if (begins_with(*at, "PACMAN_OMP_")) return 1;
+    return 0;
+}
+
+/* Lets functions go on to the next definition for ever, and says why where something should be recorded. */
+static void fail(const char *why) {
+    if (__atomic_exchange_n(&state, FAILED, __ATOMIC_RELAXED) == FAILED) return;
+    if (!is_asked && !is_asked_now()) return;
+    char line[1024], *end = line + sizeof line - 1;
+    char *at = joined(line, end, "libpacman_omp.so: cannot load libpacman_omp_engine.so: ");
+    at = joined(joined(at, end, why), end, "; nothing of this process is recorded");
+    *at++ = '\n';
+    kernel(SYS_write, 2, (long)line, at - line, 0, 0, 0);
+}
+
+/* The paths of this library, as the loader has it, and of the engine. */
+static const char *own_path;
+static char engine_path[PATH_MAX + 32];
+
+/* The engine lies beside this library, whatever link names it. The program may change its directory later. */
+static void keep_paths(const char *path) {
+    own_path = path;
+    if (!realpath || !realpath(path, engine_path)) joined(engine_path, engine_path + PATH_MAX, path);
+    char *end = engine_path;
+    for (char *at = engine_path; *at; at++)
+        if (*at == '/') end = at + 1;
+    *joined(end, engine_path + sizeof engine_path - 1, "libpacman_omp_engine.so") = 0;
+}
+
+static void load(void) {
+    if (!gnu_get_libc_version) return fail("the program's C library is not glibc");
+    if (!dlopen) return fail("the program's C library has no dlopen");
+    if (!own_path) keep_paths(look_around(0).path);
+    int cancel = 0, no = PTHREAD_CANCEL_DISABLE;
+    if (pthread_setcancelstate) pthread_setcancelstate(no, &cancel);
+    int *error = __errno_location ? __errno_location() : 0, before = error ? *error : 0;
+    /* The engine refers to this library, which a runtime may have loaded for itself alone. */
+    dlopen(own_path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+    void *engine = dlopen(engine_path, RTLD_NOW | RTLD_LOCAL);
+    if (!engine) {
+        const char *why = dlerror ? dlerror() : 0;
+        fail(why ? why : "dlopen failed");
+    } else if (!__atomic_load_n(&pacman_omp_stub.is_loaded, __ATOMIC_ACQUIRE)) {
+        fail("it did not start (install both files of one release)");
+    }
+    if (error) *error = before;
+    if (pthread_setcancelstate) pthread_setcancelstate(cancel, 0);
+}
+
+static void load_late(void) {
+    pacman_omp_stub.is_late = 1;
+    load();
+}
+
+static long zero(void) {
+    return 0;
+}
+
+static long one(void) {
+    return 1;
+}
+
+static void run_body(void (*body)(void *), void *data) {
+    body(data);
+}
+
+struct search {
+    unsigned function;
+    int is_after, files;
+    void *at_start, *first; /* After this library among the files of the start, and anywhere. */
+};
+
+static int search(struct dl_phdr_info *info, size_t size, void *data) {
+    struct search *this = data;
+    struct file file;
+    if (!read_file(info, &file)) return 0;
+    if (file.dynamic == _DYNAMIC) return this->is_after = 1, 0;
+    void *found = find(&file, name_of(this->function), hashes[this->function]);
+    if (!this->first) this->first = found;
+    if (this->is_after && this->files < files_at_start && !this->at_start) this->at_start = found;
+    this->files++;
+    return 0;
+}
+
+/* The function to go on to in a process without the engine: the global scope's, or one that the caller's file
+ * brings. Files of the start stay loaded, so theirs need no second search. */
+static void *without_engine(unsigned function, uintptr_t caller) {
+    enum { DEEPEST = 3 };
+    struct search found = { .function = function };
+    if (dl_iterate_phdr) dl_iterate_phdr(search, &found);
+    if (found.at_start) {
+        __atomic_store_n(&pacman_omp_slots[function], found.at_start, __ATOMIC_RELAXED);
+        return found.at_start;
+    }
+    if (found.first) {
+        void *real = dlsym ? next(dlsym, name_of(function)) : 0;
+        struct wanted calling = { .address = caller };
+        if (!real && dl_iterate_phdr(is_wanted, &calling))
+            for (int depth = 0; depth <= DEEPEST && !real; depth++)
+                real = find_needed(&calling.file, depth, name_of(function), hashes[function]);
+        return real ? real : found.first;
+    }
+    /* Programs that run without a runtime ask whether they have one by a weak reference, and find an entry. */
+    switch (kinds[function]) {
+    case STARTS_A_TEAM: return run_body;
+    case COUNTS_THREADS: return one;
+    default: return zero;
+    }
+}
+
+/* The function to go on to at a call of an entry that has none yet. */
+__attribute__((used)) static void *pacman_omp_target(unsigned function, uintptr_t caller) {
+    void *unresolved = (void *)pacman_omp_unresolved[function], *target;
+    if (is_of_c(function)) {
+        look_around(0);
+    } else if (__atomic_load_n(&state, __ATOMIC_RELAXED) == UNTRIED) {
+        load_late();
+    }
+    target = __atomic_load_n(&pacman_omp_slots[function], __ATOMIC_ACQUIRE);
+    return target == unresolved ? without_engine(function, caller) : target;
+}
+
+/* The return address and nine words keep the stack aligned to sixteen bytes. */
+__asm__(".pushsection .text\n"
+        ".globl pacman_omp_resolve\n"
+        ".hidden pacman_omp_resolve\n"
+        ".type pacman_omp_resolve, @function\n"
+        "pacman_omp_resolve:\n"
+        "pushq %rdi\n pushq %rsi\n pushq %rdx\n pushq %rcx\n pushq %r8\n pushq %r9\n pushq %rax\n pushq %r10\n"
+        "pushq %rbx\n"
+        "subq $128, %rsp\n"
+        "movups %xmm0, (%rsp)\n movups %xmm1, 16(%rsp)\n movups %xmm2, 32(%rsp)\n movups %xmm3, 48(%rsp)\n"
+        "movups %xmm4, 64(%rsp)\n movups %xmm5, 80(%rsp)\n movups %xmm6, 96(%rsp)\n movups %xmm7, 112(%rsp)\n"
+        "movl %r11d, %edi\n"
+        "movq 200(%rsp), %rsi\n"
+        "call pacman_omp_target\n"
+        "movq %rax, %r11\n"
+        "movups (%rsp), %xmm0\n movups 16(%rsp), %xmm1\n movups 32(%rsp), %xmm2\n movups 48(%rsp), %xmm3\n"
+        "movups 64(%rsp), %xmm4\n movups 80(%rsp), %xmm5\n movups 96(%rsp), %xmm6\n movups 112(%rsp), %xmm7\n"
+        "addq $128, %rsp\n"
+        "popq %rbx\n popq %r10\n popq %rax\n popq %r9\n popq %r8\n popq %rcx\n popq %rdx\n popq %rsi\n popq %rdi\n"
+        "jmp *%r11\n"
+        ".size pacman_omp_resolve, . - pacman_omp_resolve\n"
+        ".popsection\n");
+
+/* The program, or the user, names Kokkos another tool: the engine then withdraws before the program begins. */
+static int names_a_tool(char **words, char **variables) {
+    int names = 0;
+    for (; words && *words; words++) names |= begins_with(*words, "--kokkos-tools-lib");
+    for (; variables && *variables; variables++) names |= begins_with(*variables, "KOKKOS_PROFILE_LIBRARY=");
+    return names;
+}
+
+/* The arguments are there with glibc only. */
+__attribute__((constructor)) static void begin(int count, char **words, char **variables) {
+    struct timespec now = { 0 };
+    if (clock_gettime) clock_gettime(CLOCK_MONOTONIC, &now);
+    pacman_omp_stub.nanos = now.tv_sec * 1000000000ull + now.tv_nsec;
+    pacman_omp_stub.ticks = __builtin_ia32_rdtsc();
+    pacman_omp_stub.pid = kernel(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    struct scan seen = look_around(1);
+    files_at_start = seen.files;
+    loads_at_start = seen.loads;
+    is_asked = is_asked_now();
+    int has_tool = 0;
+    if (gnu_get_libc_version) {
+        keep_paths(seen.path);
+        has_tool = names_a_tool(words, variables);
+    }
+    if ((seen.is_observable || has_tool) && state == UNTRIED && !pacman_omp_stub.is_loaded) load();
+}
+
+/* A runtime that was loaded later and that no call reached: the engine notes it at the end. */
+__attribute__((destructor)) static void end(void) {
+    if (state == FAILED || pacman_omp_stub.is_loaded || look_around(0).loads == loads_at_start) return;
+    if (look_around(1).is_observable) load_late();
+}
