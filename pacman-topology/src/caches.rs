@@ -20,6 +20,9 @@ pub struct Cache {
     pub bytes: Option<u64>,
     /// The online contexts that share the cache.
     pub cpus: CpuSet,
+    /// Whether the kernel tells who shares the cache. Otherwise `cpus` are those of one core, because a
+    /// cache is of one core at least.
+    pub sharers_known: bool,
 }
 
 /// The content of a cache.
@@ -70,10 +73,14 @@ fn read(tree: &Tree, machine: &Topology) -> Result<Vec<Cache>> {
                 continue;
             }
             let shared = tree.first_bits(&file("shared_cpu"), &file("shared_cpu_map"))?;
-            // Without it nobody knows who shares the cache.
-            let Some(shared) = shared else { continue };
             let is_online = |cpu: &u32| machine.context(*cpu).is_some();
-            let cpus: CpuSet = shared.iter().filter(is_online).collect();
+            let shared: CpuSet = shared.iter().flat_map(CpuBits::iter).filter(is_online).collect();
+            // Old kernels of Itanium write an empty mask. A mask without the CPU itself is no answer either.
+            let sharers_known = shared.contains(context.cpu);
+            let cpus = match sharers_known {
+                true => shared,
+                false => machine.siblings_of(context.cpu).iter().copied().collect(),
+            };
             for cpu in cpus.iter() {
                 known.insert(cpu);
             }
@@ -83,7 +90,7 @@ fn read(tree: &Tree, machine: &Topology) -> Result<Vec<Cache>> {
                 })?),
                 None => None,
             };
-            caches.push(Cache { level, kind, bytes, cpus });
+            caches.push(Cache { level, kind, bytes, cpus, sharers_known });
         }
     }
     caches.sort_unstable_by_key(|cache| (cache.level, cache.kind, cache.cpus.first()));

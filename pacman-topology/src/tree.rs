@@ -42,6 +42,11 @@ impl Tree {
         self.root.join("proc").join(path)
     }
 
+    /// Whether a file or directory is there.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.sys.join(path).exists()
+    }
+
     /// A file's text without surrounding blanks; `None` if it is absent, unreadable or empty.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let text = input::read_text(&self.sys.join(path), MOST_SYSTEM_BYTES).ok()?;
