@@ -6,6 +6,8 @@
 mod aliases;
 #[path = "build/events.rs"]
 mod events;
+#[path = "build/fields.rs"]
+mod fields;
 #[path = "build/models.rs"]
 mod models;
 #[path = "build/names.rs"]
@@ -44,6 +46,8 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
     let aliases = aliases::read(data, &models)?;
     let refusals = refusals::to_rust(data, &models)?;
 
+    let fields = fields::to_rust(data, &models, &events)?;
+
     let packed = events.pack();
     let write = |name: &str, bytes: &[u8]| {
         fs::write(out.join(name), bytes)
@@ -55,6 +59,7 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
     write("models.rs", models.to_rust(&packed.spans).as_bytes());
     write("netburst.rs", netburst.to_rust().as_bytes());
     write("aliases.rs", aliases.to_rust().as_bytes());
+    write("fields.rs", fields.as_bytes());
     write("refusals.rs", refusals.as_bytes());
     write("presets.rs", presets.to_rust(&models).as_bytes());
     Ok(())

@@ -236,6 +236,15 @@ impl Events {
         self.tables[model].contains_key(&fold(name))
     }
 
+    /// The event select of all rows with this event's unit masks; `None` if there are none or it differs.
+    pub(crate) fn code(&self, model: usize, event: &str) -> Option<u64> {
+        let prefix = fold(event) + ".";
+        let rows = self.tables[model].iter().filter(|(name, _)| name.starts_with(&prefix));
+        let mut codes = rows.map(|(_, (_, record))| record.select & 0xf_0000_00ff);
+        let first = codes.next()?;
+        codes.all(|code| code == first).then_some(first)
+    }
+
     pub(crate) fn pack(&self) -> Packed {
         let mut spellings: BTreeMap<&str, &str> = BTreeMap::new();
         for (folded, (name, _)) in self.tables.iter().flatten() {

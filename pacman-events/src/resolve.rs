@@ -6,9 +6,7 @@ use crate::encode::{
 };
 use crate::name::{self, Spelling};
 use crate::preset::Preset;
-use crate::resolve_error::ResolveError;
-#[cfg(doc)]
-use crate::resolve_error::ResolveErrorKind;
+use crate::resolve_error::{ResolveError, ResolveErrorKind};
 use crate::sysfs::{SysfsPmu, X86_FORMATS};
 use crate::user_table::UserTable;
 use crate::{
@@ -170,6 +168,10 @@ impl<'a> Resolver<'a> {
                 Some((_, event)) => return self.aliased(asked, spelling, event),
                 None => {}
             }
+            let users = |event: &str| self.user.is_some_and(|table| table.find(event).is_some());
+            if let Some(encoding) = unit_masks::called_any(self.cpu, spelling, users)? {
+                return Ok(single(encoding));
+            }
             match name::peel(asked, spelling)? {
                 Some(rest) => spelling = rest,
                 None => {
@@ -179,8 +181,12 @@ impl<'a> Resolver<'a> {
                     if let Some(reason) = refusal::reason(self.cpu, spelling.base) {
                         return Err(ResolveError::impossible(spelling.base, self.cpu, reason));
                     }
-                    no_modifier_of_a_preset(asked, spelling.base)?;
-                    return self.composed(spelling).map(single);
+                    return self.composed(spelling).map(single).or_else(|refusal| {
+                        if refusal.kind() != ResolveErrorKind::Impossible {
+                            no_modifier_of_a_preset(asked, spelling.base)?;
+                        }
+                        Err(refusal)
+                    });
                 }
             }
         }

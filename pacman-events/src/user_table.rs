@@ -24,8 +24,20 @@ impl UserTable {
     }
 
     #[cfg(feature = "perfmon-json")]
-    pub(crate) fn new(mut events: Vec<Source>) -> Self {
+    /// Sorts the events.
+    ///
+    /// # Errors
+    /// A name that two different events have.
+    pub(crate) fn new(mut events: Vec<Source>) -> Result<Self, String> {
         events.sort_by(|one, other| compare(&one.name, &other.name));
-        UserTable { events }
+        for pair in events.windows(2) {
+            if compare(&pair[0].name, &pair[1].name).is_eq()
+                && (Source { name: pair[1].name.clone(), ..pair[0].clone() }) != pair[1]
+            {
+                return Err(pair[1].name.to_string());
+            }
+        }
+        events.dedup_by(|one, other| compare(&one.name, &other.name).is_eq());
+        Ok(UserTable { events })
     }
 }

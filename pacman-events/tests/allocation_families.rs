@@ -255,7 +255,9 @@ fn an_event_that_is_taken_alone_leaves_only_fixed_counters() {
     let pmu = Pmu::per_context("skl", 2, low(4)).with_fixed(low(3));
     assert!(allocate(&pmu, &[alone.clone(), fixed]).is_ok());
     let with_plain = vec![alone.clone(), plain(1).remove(0)];
-    assert!(allocate(&pmu, &with_plain).is_err());
+    let refused = allocate(&pmu, &with_plain).unwrap_err();
+    assert_eq!(refused.resource().to_string(), "all of counters 0-3");
+    assert_eq!(refused.cause(), "alone must count alone, so it takes all of counters 0-3");
     // The sibling is not concerned.
     assert!(plan(&pmu, &[vec![alone], plain(4)]).is_ok());
 }

@@ -277,3 +277,48 @@ fn long_lists_are_planned_in_sets_too() {
     assert_eq!(placed, 2 * names.len());
     assert!(schedule.sets().len() < names.len(), "{} sets", schedule.sets().len());
 }
+
+/// The reason is the resource that is short, also where the events must count alone besides.
+#[test]
+fn the_reason_is_the_register_that_events_share() {
+    let frontend = "MSR_PEBS_FRONTEND";
+    let latency = "MSR_PEBS_LD_LAT_THRESHOLD";
+    let offcore = "OFFCORE_RSP_0, OFFCORE_RSP_1";
+    for (table, names, resource) in [
+        ("icl", "FRONTEND_RETIRED.DSB_MISS FRONTEND_RETIRED.ITLB_MISS", frontend),
+        ("skl", "FRONTEND_RETIRED.DSB_MISS FRONTEND_RETIRED.ITLB_MISS", frontend),
+        ("spr", "FRONTEND_RETIRED.L1I_MISS INST_RETIRED.ANY FRONTEND_RETIRED.L2_MISS", frontend),
+        ("skl", "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4 MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8", latency),
+        ("icl", "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4 MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8", latency),
+        (
+            "skl",
+            "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE OFFCORE_RESPONSE.DEMAND_RFO.ANY_RESPONSE \
+             OFFCORE_RESPONSE.DEMAND_CODE_RD.ANY_RESPONSE",
+            offcore,
+        ),
+        (
+            "icl",
+            "OCR.DEMAND_CODE_RD.ANY_RESPONSE OCR.DEMAND_CODE_RD.DRAM OCR.DEMAND_RFO.DRAM",
+            offcore,
+        ),
+        ("icl", "FRONTEND_RETIRED.DSB_MISS UOPS_ISSUED.ANY", "all of counters 0-7"),
+        // The register would do for no two either, but its only counter does not.
+        (
+            "hsw",
+            "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4 MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
+            "counter 3",
+        ),
+    ] {
+        let cpu = CpuModel::named(table).unwrap();
+        let pmu = Pmu::of(cpu, true);
+        let asked: Vec<_> = names
+            .split_whitespace()
+            .map(|name| {
+                let resolved = resolve(cpu, name).unwrap_or_else(|refusal| panic!("{refusal}"));
+                EventConstraints::of(resolved.encoding().unwrap(), &pmu, USER)
+            })
+            .collect();
+        let refused = allocate(&pmu, &asked).expect_err(names);
+        assert_eq!(refused.resource().to_string(), resource, "{table}: {refused}");
+    }
+}

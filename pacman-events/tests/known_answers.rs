@@ -271,6 +271,99 @@ fn what_an_event_needs_is_said_before_it_counts_nothing() {
     assert_eq!(encoding("p4", "packed_SP_retired").admit(here), Ok(()));
 }
 
+/// libpfm4 (MIT), `amd64_events_fam1ah_zen5.h`: both groups have a default, ANY (0x0f) and ALL_TYPE (0).
+#[test]
+fn zen_5s_flops_of_a_type_are_of_all_kinds() {
+    let types = [
+        ("ALL_TYPE", 0x0f03),
+        ("FLOP_TYPE_BFLOAT16", 0x2f03),
+        ("FLOP_TYPE_SCALAR_SINGLE", 0x4f03),
+        ("FLOP_TYPE_PACKED_SINGLE", 0x6f03),
+        ("FLOP_TYPE_SCALAR_DOUBLE", 0x8f03),
+        ("FLOP_TYPE_PACKED_DOUBLE", 0xaf03),
+    ];
+    let halves = [("FLOP_TYPE_SCALAR_HALF", 0xcf03), ("FLOP_TYPE_PACKED_HALF", 0xef03)];
+    for (table, types) in [("zen5", &types[..]), ("zen6", &types[..]), ("zen6", &halves[..])] {
+        for (mask, code) in types {
+            let name = format!("RETIRED_SSE_AVX_FLOPS:{mask}");
+            assert_eq!(encoding(table, &name).evtsel, *code, "{name} on {table}");
+        }
+        for (masks, code) in [
+            ("", 0x0f03),
+            (":MAC_FLOPS", 0x0803),
+            (":MAC_FLOPS:FLOP_TYPE_PACKED_DOUBLE", 0xa803),
+            (":FLOP_TYPE_PACKED_DOUBLE:ADD_SUB_FLOPS:MULT_FLOPS", 0xa303),
+        ] {
+            let name = format!("RETIRED_SSE_AVX_FLOPS{masks}");
+            assert_eq!(encoding(table, &name).evtsel, code, "{name} on {table}");
+        }
+    }
+}
+
+/// The bits of two values are a third one's: FP128_ADD (1) and FP128_SUB (2) are FP128_MUL (3).
+#[test]
+fn two_values_of_one_field_are_not_joined() {
+    for (table, name) in [
+        ("zen4", "PACKED_FP_OPS_RETIRED:FP128_ADD:FP128_SUB"),
+        ("zen5", "PACKED_INT_OPS_RETIRED:INT256_ADD:INT256_SUB"),
+        ("zen6", "RETIRED_FP_OPS_BY_TYPE:VECTOR_MUL:SCALAR_ADD:VECTOR_ADD"),
+        ("zen5", "RETIRED_SSE_AVX_FLOPS:FLOP_TYPE_SCALAR_DOUBLE:FLOP_TYPE_PACKED_SINGLE"),
+        ("zen4", "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU:NOT_COMPLETE_MISSING_LOAD"),
+        ("fam10h", "MAB_REQUESTS:BUFFER_1:BUFFER_2"),
+    ] {
+        let refusal = resolve(cpu(table), name).expect_err(name);
+        assert_eq!(refusal.kind(), ResolveErrorKind::Impossible, "{refusal}");
+        assert!(refusal.to_string().contains("another value of a field"), "{refusal}");
+    }
+    // Values of two fields, and bits of one, are joined.
+    assert_eq!(encoding("zen4", "PACKED_FP_OPS_RETIRED:FP128_ADD:FP256_SUB").evtsel, 0x210c);
+    assert_eq!(encoding("zen4", "RETIRED_SSE_AVX_FLOPS:ADD_SUB_FLOPS:MULT_FLOPS").evtsel, 0x303);
+}
+
+/// libpfm4 (MIT): `UOPS_RETIRED:ANY` is unit mask 1 of event 0xc2, from Sandy Bridge to Cascade Lake.
+#[test]
+fn a_unit_mask_called_any_is_not_the_modifier() {
+    for table in ["snb", "jkt", "ivb", "ivt", "hsw", "hsx", "bdw", "bdx", "skl", "skx", "clx"] {
+        for name in ["UOPS_RETIRED:ANY", "uops_retired:any"] {
+            assert_eq!(encoding(table, name).evtsel, 0x1c2, "{name} on {table}");
+        }
+    }
+    assert_eq!(encoding("nhm-ep", "UOPS_RETIRED:ANY").evtsel, 0x1c2);
+    // After a whole event it is the modifier, and after an event that lacks its mask it is refused.
+    assert_eq!(encoding("snb", "UOPS_RETIRED.ALL:any").evtsel, 0x20_01c2);
+    assert_eq!(encoding("snb", "UOPS_RETIRED:ANY:any").evtsel, 0x20_01c2);
+    assert_eq!(encoding("skl", "UOPS_ISSUED.ANY:ANY").evtsel, 0x20_010e);
+    assert_eq!(encoding("skl", "UOPS_ISSUED.STALL_CYCLES:ANY").evtsel, 0x01a0_010e);
+    assert_eq!(encoding("skl", "CYCLES:any").fixed, encoding("skl", "CYCLES").fixed);
+    for (table, name) in [("snb", "LD_BLOCKS:any"), ("skl", "BR_MISP_RETIRED:ANY:u")] {
+        let refusal = resolve(cpu(table), name).expect_err(name);
+        assert_eq!(refusal.kind(), ResolveErrorKind::Needs, "{refusal}");
+    }
+    // The order of masks does not matter; small letters are the modifier.
+    for name in ["UOPS_ISSUED:FUSED:ANY", "UOPS_ISSUED:ANY:FUSED", "UOPS_ISSUED.FUSED:ANY"] {
+        assert_eq!(encoding("nhm-ep", name).evtsel, 0x30e, "{name}");
+    }
+    assert_eq!(encoding("nhm-ep", "UOPS_ISSUED.FUSED:any").evtsel, 0x20_020e);
+    assert_eq!(
+        encoding("nhm-ep", "UOPS_ISSUED.FUSED:any").name.to_string(),
+        "UOPS_ISSUED.FUSED:any"
+    );
+}
+
+#[test]
+fn cpuids_of_zen_6() {
+    use pacman_events::CpuId;
+    // AMD's patch of 2026-06-03; Linux, commit 24ee8d9432b5.
+    let table =
+        |model| CpuModel::detect(&CpuId::new("AuthenticAMD", 26, model, 0)).map(CpuModel::name);
+    for model in [0x50, 0x5f, 0x80, 0xaf, 0xb0, 0xc0, 0xcf, 0xd0, 0xd7, 0xd8, 0xe0, 0xff] {
+        assert_eq!(table(model), Some("zen6"), "{model:#x}");
+    }
+    for model in [0x00, 0x2f, 0x44, 0x60, 0x7f] {
+        assert_eq!(table(model), Some("zen5"), "{model:#x}");
+    }
+}
+
 #[test]
 fn refusals_are_four_different_answers() {
     let kind = |table, name| resolve(cpu(table), name).unwrap_err().kind();

@@ -31,18 +31,14 @@ fn is_preset(name: &str) -> bool {
     Preset::named(name).is_some()
 }
 
-/// The code with all bits of each field that has none: family 10h's masks of L3 and HyperTransport
-/// events have two fields, and an empty one counts nothing.
-fn with_all_fields(cpu: CpuModel, select: u64) -> u64 {
-    let fields = match select & 0xf_0000_00ff {
-        0x4_0000_00e0..=0x4_0000_00e1 => [0x0700, 0xf000],
-        0x4_0000_00e2 => [0x0f00, 0xf000],
-        0xf6..=0xf8 | 0x1_0000_00f9 => [0x3f00, 0x3f00],
-        _ => return select,
-    };
-    let is_fam10h = cpu.name() == "fam10h";
-    let empty = fields.iter().filter(|&&field| is_fam10h && select & field == 0);
-    empty.fold(select, |select, field| select | field)
+/// The code with the default of each field of `fields.tsv` that has no bit.
+fn with_all_fields(cpu: CpuModel, event: &str, select: u64) -> u64 {
+    let rows = source::rows("fields.tsv").into_iter().filter(|row| {
+        let has = |column: &str, word: &str| row[column].split(',').any(|part| part == word);
+        has("tables", cpu.name()) && has("events", event.split(':').next().unwrap())
+    });
+    let empty = rows.filter(|row| select & row.number("field").unwrap() == 0);
+    empty.fold(select, |select, row| select | row.number("empty").unwrap())
 }
 
 #[test]
@@ -62,7 +58,7 @@ fn every_row_resolves_to_what_it_says() {
         assert_eq!(event.counters_smt_off.bits(), row.number("smt_off").unwrap_or(0), "{place}");
         assert_eq!(event.fixed.map(u64::from), row.number("fixed"), "{place}");
         let select = row["select"].split(['@', '|']).next().and_then(source::number);
-        let select = select.map(|select| with_all_fields(cpu, select));
+        let select = select.map(|select| with_all_fields(cpu, &row["event"], select));
         let config = event.perf.expect("Linux knows selectors").config;
         assert!(Some(config) == select, "{place}: config is {config:#x}");
         if event.kind == Kind::Fixed {

@@ -44,6 +44,11 @@ impl CpuBits {
             .filter(|&cpu| self.0[cpu as usize / 64] >> (cpu % 64) & 1 == 1)
     }
 
+    /// The number of CPUs in both.
+    pub(crate) fn count_common(&self, other: &CpuBits) -> usize {
+        self.0.iter().zip(&other.0).map(|(one, other)| (one & other).count_ones() as usize).sum()
+    }
+
     /// The lowest member that is also in `other`.
     pub(crate) fn first_common(&self, other: &CpuBits) -> Option<u32> {
         let both = |at: usize| self.0[at] & other.0[at];

@@ -41,6 +41,7 @@ mod snapshot;
 mod synthetic;
 mod sysfs;
 mod tree;
+mod uneven;
 
 pub use affinity::current_cpu;
 pub use binding::Binding;

@@ -14,23 +14,68 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::{self, MOST_BYTES};
 use crate::restriction::{Restriction, Restrictor};
 use crate::tree::Tree;
-use crate::{CoreType, CpuSet, Source, Topology, cgroup, core_type};
+use crate::{CoreType, CpuSet, Source, Topology, cgroup, core_type, uneven};
 
 pub(crate) fn detect() -> Result<Topology> {
-    read(&Tree::under(Path::new("/")), Some(affinity::unbound_mask()?))
+    let tree = Tree::under(Path::new("/"));
+    settled(|| tree.set(ONLINE), || read(&tree, Some(affinity::unbound_mask()?)))
 }
 
 pub(crate) fn from_tree(root: &Path) -> Result<Topology> {
-    read(&Tree::under(root), None)
+    let tree = Tree::under(root);
+    settled(|| tree.set(ONLINE), || read(&tree, None))
+}
+
+/// The list of online CPUs.
+const ONLINE: &str = "devices/system/cpu/online";
+
+/// Reads again if CPUs went on- or offline meanwhile: files of two states make cores that never were.
+fn settled(
+    online: impl Fn() -> Result<Option<CpuSet>>,
+    read: impl Fn() -> Result<Topology>,
+) -> Result<Topology> {
+    const TRIES: u32 = 3;
+    let mut before = online()?;
+    for _ in 0..TRIES {
+        let machine = read();
+        let after = online()?;
+        if after == before {
+            return machine;
+        }
+        before = after;
+    }
+    let mut machine = read()?;
+    machine.caveats.push(format!(
+        "cpus went on- or offline each of the {TRIES} times that the topology was read: cores may \
+         lack some of theirs"
+    ));
+    Ok(machine)
 }
 
 /// Reads a tree. With the thread's affinity mask, it is this system's.
 fn read(tree: &Tree, affinity: Option<CpuSet>) -> Result<Topology> {
-    let (online, offline) = online_and_offline(tree, affinity.as_ref())?;
+    let (mut online, mut offline) = online_and_offline(tree, affinity.as_ref())?;
+    let gone: CpuSet = online.iter().filter(|cpu| is_gone(tree, *cpu)).collect();
+    if !gone.is_empty() && gone.len() < online.len() {
+        online = online.difference(&gone);
+        offline = offline.iter().chain(gone.iter()).collect();
+    }
     let mut caveats = Vec::new();
     let cpus = read_cpus(tree, &online, &mut caveats)?;
     let around = surroundings(tree, &online, offline, affinity, caveats)?;
-    Ok(assemble(cpus, around))
+    let mut machine = assemble(cpus, around);
+    let is_named = TYPES.iter().any(|(unit, _)| tree.has(&format!("devices/{unit}")));
+    if !machine.is_hybrid() && !is_named {
+        machine.caveats.extend(uneven::caveat(tree, &machine.cores)?);
+    }
+    Ok(machine)
+}
+
+/// Whether a CPU of the online list went offline since: it has no place any more, and says so itself.
+fn is_gone(tree: &Tree, cpu: u32) -> bool {
+    let directory = format!("devices/system/cpu/cpu{cpu}");
+    !tree.has(&format!("{directory}/topology"))
+        && tree.text(&format!("{directory}/online")).as_deref() == Some("0")
 }
 
 /// Reads everything but the contexts: limits, names and offline CPUs.
@@ -83,7 +128,7 @@ pub(crate) fn online_and_offline(
         Some(present) => present,
         None => directories.clone(),
     };
-    let listed = match tree.set("devices/system/cpu/online")? {
+    let listed = match tree.set(ONLINE)? {
         Some(online) => online,
         None => directories
             .iter()
@@ -110,12 +155,13 @@ pub(crate) fn online_and_offline(
 }
 
 fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<Vec<Cpu>> {
-    let nodes = nodes(tree)?;
+    let nodes = nodes(tree, online, caveats)?;
     let kinds = core_types(tree, online)?;
     let members = online.iter().collect::<CpuBits>();
     let mut lone = Vec::new();
     let mut unnumbered: BTreeMap<u32, u32> = BTreeMap::new();
     let mut cpus = Vec::with_capacity(online.len());
+    let mut claimed: BTreeMap<u32, Vec<(u32, bool, usize)>> = BTreeMap::new();
     for cpu in online.iter() {
         let file = |name: &str| format!("devices/system/cpu/cpu{cpu}/topology/{name}");
         let die = die(tree, cpu)?;
@@ -133,8 +179,10 @@ fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<
         let core_id = tree.number::<i64>(&file("core_id"))?.and_then(|id| u32::try_from(id).ok());
         let core_key = match (siblings, core_id) {
             (Some(siblings), _) => {
-                let lowest = siblings.first_common(&members).unwrap_or(cpu);
-                CoreKey::LowestCpu(lowest.min(cpu))
+                let lowest = siblings.first_common(&members).unwrap_or(cpu).min(cpu);
+                let core = claimed.entry(lowest).or_default();
+                core.push((cpu, siblings.contains(cpu), siblings.count_common(&members)));
+                CoreKey::LowestCpu(lowest)
             }
             (None, Some(id)) => CoreKey::Id { package, die, id },
             (None, None) => {
@@ -151,6 +199,18 @@ fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<
             core_type: kinds.get(&cpu).copied().unwrap_or(CoreType::Uniform),
         });
     }
+    let odd = contradictory(&claimed);
+    if !odd.is_empty() {
+        caveats.push(format!(
+            "cpus {odd} and their siblings list different cpus for one core: the lowest cpu that \
+             each lists names its core"
+        ));
+    }
+    let untyped: CpuSet = online.iter().filter(|cpu| !kinds.contains_key(cpu)).collect();
+    if !kinds.is_empty() && !untyped.is_empty() {
+        caveats
+            .push(format!("no core type lists cpus {untyped}: they count as a type of their own"));
+    }
     if !lone.is_empty() {
         let lone: CpuSet = lone.into_iter().collect();
         caveats.push(format!(
@@ -161,14 +221,27 @@ fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<
     Ok(cpus)
 }
 
+/// The CPUs whose list of siblings lacks themselves or is not the one of their core. `claimed` has, by
+/// core, each CPU, whether its list has itself, and how many online CPUs its list has.
+fn contradictory(claimed: &BTreeMap<u32, Vec<(u32, bool, usize)>>) -> CpuSet {
+    let odd = |core: &Vec<(u32, bool, usize)>| {
+        let count = core.len();
+        let odd = core.iter().filter(move |(_, itself, listed)| !itself || *listed != count);
+        odd.map(|(cpu, ..)| *cpu).collect::<Vec<_>>()
+    };
+    claimed.values().flat_map(odd).collect()
+}
+
 /// The die of a CPU; 0 if the kernel names none.
 pub(crate) fn die(tree: &Tree, cpu: u32) -> Result<u32> {
     let id = tree.number::<i64>(&format!("devices/system/cpu/cpu{cpu}/topology/die_id"))?;
     Ok(id.and_then(|id| u32::try_from(id).ok()).unwrap_or(0))
 }
 
-fn nodes(tree: &Tree) -> Result<BTreeMap<u32, u32>> {
+/// The NUMA node of each CPU: the lowest that lists it.
+fn nodes(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<BTreeMap<u32, u32>> {
     let (mut nodes, mut listed) = (BTreeMap::new(), 0);
+    let mut several = Vec::new();
     for node in tree.numbered("devices/system/node", "node").iter() {
         let directory = format!("devices/system/node/node{node}");
         let members = match tree.set(&format!("{directory}/cpulist"))? {
@@ -179,19 +252,36 @@ fn nodes(tree: &Tree) -> Result<BTreeMap<u32, u32>> {
         if listed > LAST_CPU as usize + 1 {
             return Err(tree.malformed(&directory, "the nodes list more cpus than there can be"));
         }
-        nodes.extend(members.iter().map(|cpu| (cpu, node)));
+        for cpu in members.iter() {
+            if *nodes.entry(cpu).or_insert(node) != node && online.contains(cpu) {
+                several.push(cpu);
+            }
+        }
+    }
+    if !several.is_empty() {
+        let several: CpuSet = several.into_iter().collect();
+        caveats.push(format!(
+            "several NUMA nodes list cpus {several}: each counts to the lowest of its nodes"
+        ));
+    }
+    let without: CpuSet = online.iter().filter(|cpu| !nodes.contains_key(cpu)).collect();
+    if !nodes.is_empty() && !without.is_empty() {
+        caveats.push(format!("no NUMA node lists cpus {without}: they count to node 0"));
     }
     Ok(nodes)
 }
 
+/// The PMUs by which Linux names the core types of Intel.
+const TYPES: [(&str, CoreType); 3] = [
+    ("cpu_core", CoreType::Performance),
+    ("cpu_atom", CoreType::Efficiency),
+    ("cpu_lowpower", CoreType::LowPower),
+];
+
 /// The type of each CPU on a machine that mixes core types; empty on other machines.
 pub(crate) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, CoreType>> {
     let mut kinds = BTreeMap::new();
-    for (unit, kind) in [
-        ("cpu_core", CoreType::Performance),
-        ("cpu_atom", CoreType::Efficiency),
-        ("cpu_lowpower", CoreType::LowPower),
-    ] {
+    for (unit, kind) in TYPES {
         let members = tree.set(&format!("devices/{unit}/cpus"))?.unwrap_or_default();
         kinds.extend(members.intersection(online).iter().map(|cpu| (cpu, kind)));
     }
@@ -291,6 +381,30 @@ mod tests {
         assert_eq!(machine.allowed().to_string(), "0,6");
         let more = machine.allowing(&CpuSet::from_list("1,9").unwrap());
         assert_eq!(more.allowed().to_string(), "0,1,6", "no CPU 9 is listed");
+    }
+
+    #[test]
+    fn a_topology_that_changed_while_it_was_read_is_read_again() {
+        let nowhere = Tree::under(Path::new("/nonexistent"));
+        let of = |cpus: &str| read(&nowhere, Some(CpuSet::from_list(cpus).unwrap()));
+        for (lists, reads, unsettled) in [
+            (&["0-3", "0-3"][..], 1, false),
+            (&["0-3", "0-2", "0-2"], 2, false),
+            (&["0-3", "0-2", "0-3", "0-2"], 4, true),
+        ] {
+            let (list, count) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+            let online = || {
+                let at = list.replace(list.get() + 1);
+                CpuSet::from_list(lists[at]).map(Some)
+            };
+            let machine = settled(online, || {
+                count.set(count.get() + 1);
+                of("0-1")
+            });
+            let caveats = machine.unwrap().caveats.join(" ");
+            assert_eq!(count.get(), reads, "{lists:?}");
+            assert_eq!(caveats.contains("went on- or offline"), unsettled, "{lists:?}: {caveats}");
+        }
     }
 
     #[test]

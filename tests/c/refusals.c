@@ -69,9 +69,9 @@ static void events_and_places(void)
     REFUSES_LIKE(PACMAN_E_UNKNOWN_EVENT, "; nearest: page-faults",
                  open_as("x", "task-clock,page-fault", NULL));
     REFUSES(PACMAN_E_INVALID,
-            "cannot count \"task-clock:u\": the kernel counts task-clock the same in every mode; "
-            "leave out :u",
-            open_as("x", "task-clock:u", NULL));
+            "cannot count \"task-clock:e\": the kernel's task-clock takes only u and k; "
+            "leave out :e",
+            open_as("x", "task-clock:e", NULL));
     REFUSES(PACMAN_E_INVALID,
             "cannot count task-clock twice in session \"x\"; name it once",
             open_as("x", "task-clock,task-clock", NULL));

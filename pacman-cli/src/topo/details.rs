@@ -59,6 +59,24 @@ impl Details {
         (!self.rates.is_empty()).then(|| self.rates.iter().map(document).collect())
     }
 
+    /// What the system does not tell about the caches.
+    pub(super) fn caveat(&self) -> Option<String> {
+        let mut unknown: Vec<String> = self
+            .caches
+            .iter()
+            .filter(|cache| !cache.sharers_known)
+            .map(|cache| format!("L{}{}", cache.level, cache.kind.letter()))
+            .collect();
+        unknown.dedup();
+        (!unknown.is_empty()).then(|| {
+            format!(
+                "the system does not tell, or tells in two ways, which contexts share {}: the first \
+                 context's list counts, or its core",
+                unknown.join(", ")
+            )
+        })
+    }
+
     pub(super) fn tsc_hz(&self) -> Option<f64> {
         self.tsc_hz
     }

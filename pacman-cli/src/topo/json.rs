@@ -22,7 +22,7 @@ pub(super) struct Document<'a> {
     caches: Option<Vec<CacheDocument>>,
     clocks: Option<Vec<ClockDocument>>,
     tsc_hz: Option<f64>,
-    caveats: &'a [String],
+    caveats: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -101,7 +101,7 @@ pub(super) fn facts<'a>(machine: &'a Topology, details: &Details) -> Document<'a
         caches: details.caches(),
         clocks: details.clocks(),
         tsc_hz: details.tsc_hz(),
-        caveats: machine.caveats(),
+        caveats: machine.caveats().iter().cloned().chain(details.caveat()).collect(),
     }
 }
 

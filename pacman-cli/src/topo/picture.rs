@@ -32,12 +32,14 @@ pub(super) fn draw(machine: &Topology, details: &Details, style: &Style) -> Stri
         lines.push(String::new());
         lines.extend(picture.package(package));
     }
+    let caveat = details.caveat();
     let details = details.lines(machine, if style.unicode { "×" } else { "x" });
     if !details.is_empty() {
         lines.push(String::new());
         lines.extend(details.iter().flat_map(|line| wrap(line, style.width)));
     }
-    let remarks = picture.remarks();
+    let mut remarks = picture.remarks();
+    remarks.extend(caveat.map(|caveat| format!("note: {caveat}")));
     if !remarks.is_empty() {
         lines.push(String::new());
         lines.extend(remarks.iter().flat_map(|remark| wrap(&line(remark), style.width)));

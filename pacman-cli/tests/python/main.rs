@@ -60,6 +60,11 @@ fn phases_count_their_thread() {
 }
 
 #[test]
+fn phases_of_coroutines_and_generators_last_while_they_run() {
+    unittest("test_parts.py", |_| ());
+}
+
+#[test]
 fn phases_count_on_a_simulated_machine() {
     unittest("test_phases.py", |python| {
         python.env("PACMAN_MACHINE", "skylake");

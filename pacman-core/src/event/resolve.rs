@@ -89,17 +89,12 @@ pub(super) fn resolve(
 ) -> Result<Event, Refusal> {
     let (name, modifiers) = text.split_once(':').unwrap_or((text, ""));
     if let Some(row) = software::find(name) {
-        if !modifiers.is_empty() {
-            return Err(Refusal {
-                kind: ErrorKind::InvalidInput,
-                why: format!(
-                    "the kernel counts {} the same in every mode; leave out :{modifiers}",
-                    row.name
-                ),
-            });
-        }
-        let source = Source::Software(row.software);
-        return Ok(Event { name: row.name.into(), unit: row.unit, source });
+        let (software, modes) = row.in_modes(modifiers).ok_or_else(|| Refusal {
+            kind: ErrorKind::InvalidInput,
+            why: format!("the kernel's {} takes only u and k; leave out :{modifiers}", row.name),
+        })?;
+        let name = [row.name, modes].concat();
+        return Ok(Event { name, unit: row.unit, source: Source::Software(software) });
     }
     let generic = GENERIC.iter().find(|(generic, _)| generic.eq_ignore_ascii_case(name));
     let asked = match generic {
@@ -259,9 +254,30 @@ mod tests {
             ("uops_issued.stall_cycles", "UOPS_ISSUED.STALL_CYCLES", "events"),
             ("CS", "context-switches", "switches"),
             ("Task-Clock", "task-clock", "ns"),
+            ("page-faults:u", "page-faults:u", "faults"),
+            ("faults:K", "page-faults:k", "faults"),
+            ("page-faults:u:k", "page-faults", "faults"),
+            ("cs:u", "context-switches:u", "switches"),
+            ("task-clock:u", "task-clock", "ns"),
         ] {
             let event = on("skl", text).unwrap();
             assert_eq!((event.name(), event.unit()), (name, unit));
+        }
+    }
+
+    #[test]
+    fn the_kernels_accounting_stands_in_for_both_modes_only() {
+        for (text, user, kernel, otherwise) in [
+            ("page-faults", true, true, true),
+            ("page-faults:uk", true, true, true),
+            ("page-faults:u", true, false, false),
+            ("page-faults:k", false, true, false),
+            ("alignment-faults:k", false, true, false),
+        ] {
+            let event = on("skl", text).unwrap();
+            let Source::Software(software) = event.source() else { panic!("{text}") };
+            let seen = (software.in_user, software.in_kernel, software.otherwise.is_some());
+            assert_eq!(seen, (user, kernel, otherwise), "{text}");
         }
     }
 
@@ -319,9 +335,9 @@ mod tests {
             ("instr_retired:NBOGUSNTAG", ErrorKind::OtherModel, "p4"),
             ("CYCLES:z", ErrorKind::InvalidInput, "CYCLES"),
             (
-                "task-clock:u",
+                "task-clock:e",
                 ErrorKind::InvalidInput,
-                "cannot count \"task-clock:u\": the kernel counts task-clock the same in every mode; leave out :u",
+                "cannot count \"task-clock:e\": the kernel's task-clock takes only u and k; leave out :e",
             ),
         ] {
             let error = on("skl", text).unwrap_err();

@@ -7,6 +7,8 @@ use perf_event_open_sys::bindings as abi;
 pub struct Software {
     /// Its number in `perf_event_open(2)`.
     pub config: u64,
+    /// Whether events that happen in user mode count.
+    pub in_user: bool,
     /// Whether the event happens in the kernel. Then its counter stays at 0 if the kernel is
     /// excluded, so the process needs the right to count the kernel.
     pub in_kernel: bool,
@@ -51,7 +53,40 @@ const fn row(
     in_kernel: bool,
     otherwise: Option<KernelAccounting>,
 ) -> Row {
-    Row { name, unit, software: Software { config: id as u64, in_kernel, otherwise } }
+    let software = Software { config: id as u64, in_user: true, in_kernel, otherwise };
+    Row { name, unit, software }
+}
+
+impl Row {
+    /// Whether the kernel counts it the same in every mode. perf accepts `u` and `k` for clocks, too.
+    fn is_clock(&self) -> bool {
+        self.unit == "ns"
+    }
+
+    /// The event in the modes of these modifiers, and the ending of its name; `None` if they are not
+    /// `u`, `k` or both.
+    ///
+    /// Both are the event itself. The kernel's accounting does not tell modes apart, so it stands in for
+    /// neither alone.
+    pub(super) fn in_modes(&self, modifiers: &str) -> Option<(Software, &'static str)> {
+        let (mut user, mut kernel) = (false, false);
+        for letter in modifiers.chars().filter(|letter| *letter != ':') {
+            let mode = match letter.to_ascii_lowercase() {
+                'u' => &mut user,
+                'k' => &mut kernel,
+                _ => return None,
+            };
+            if std::mem::replace(mode, true) {
+                return None;
+            }
+        }
+        if user == kernel || self.is_clock() {
+            return Some((self.software, ""));
+        }
+        let software =
+            Software { in_user: user, in_kernel: kernel, otherwise: None, ..self.software };
+        Some((software, if user { ":u" } else { ":k" }))
+    }
 }
 
 /// By name.

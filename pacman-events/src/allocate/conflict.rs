@@ -67,6 +67,11 @@ pub struct Holder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resource {
+    /// An event must count alone: it takes all of these counters.
+    Alone {
+        /// General counters.
+        general: CounterSet,
+    },
     /// There is no hardware context for the thread.
     Context,
     /// There are fewer of these counters than events that need one.
@@ -165,6 +170,7 @@ impl ConflictingEvent {
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Resource::Alone { general } => write!(f, "all of counters {general}"),
             Resource::Context => f.write_str("hardware contexts"),
             Resource::Counters { general, fixed } => {
                 let mut join = "";

@@ -20,6 +20,8 @@ pub(crate) struct Item<'a> {
 pub(crate) struct Relax {
     pub(crate) reservations: bool,
     pub(crate) erratum: bool,
+    /// Events that must count alone.
+    pub(crate) alone: bool,
     /// A bit per [`RegisterKind`](super::RegisterKind).
     pub(crate) registers: u32,
 }
@@ -177,7 +179,11 @@ impl<'a> Problem<'a> {
         let closes = |problem: &Self, counter| {
             if excludes { problem.sibling_slots(counter, place.context) } else { 0 }
         };
-        match alternative.counter_use {
+        let counter_use = match alternative.counter_use {
+            CounterUse::Alone if self.relax.alone => CounterUse::One,
+            counter_use => counter_use,
+        };
+        match counter_use {
             // Without a counter there is no slot to take or to close.
             _ if !alternative.needs_counter() => self.add_choice(0, place, start),
             CounterUse::One if !excludes => {

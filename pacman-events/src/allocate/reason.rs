@@ -9,12 +9,12 @@ use super::conflict::{Conflict, ConflictingEvent, Details, Holder, Resource, min
 use super::division::{Division, Grant};
 use super::problem::{Item, Problem, Relax, Spot};
 use super::search::Search;
-use super::{Alternative, Pmu, Register, RegisterKind};
+use super::{Alternative, CounterUse, Pmu, Register, RegisterKind};
 use crate::CounterSet;
 use crate::few;
 
-/// All rules about registers are dropped.
-const NO_REGISTERS: Relax = Relax { reservations: false, erratum: false, registers: u32::MAX };
+/// No rule is dropped.
+const ALL_RULES: Relax = Relax { reservations: false, erratum: false, alone: false, registers: 0 };
 
 /// A placement that failed.
 pub(crate) struct PlacementError<'r, 'a> {
@@ -65,7 +65,7 @@ fn explain(
         resource_of_many(refusal, items)
     };
     let holders = holders(refusal, items, &events, &resource);
-    let cause = cause(refusal.pmu, &events, &resource);
+    let cause = cause(refusal.pmu, items, &events, &resource);
     let reason = match taken(&events, &holders) {
         Some(taken) if items.len() > 1 || matches!(resource, Resource::Reserved { .. }) => {
             format!("{cause}: {taken}")
@@ -118,22 +118,20 @@ fn resource_of_many(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> Res
         let problem = Problem::new(&pmu, &refusal.division.grants, items, relax);
         Search::new(&problem).fits_all()
     };
-    if fits(Relax { reservations: true, ..Relax::default() }) {
-        return reserved(refusal, items);
-    }
-    if let Some(erratum) = pmu.erratum {
-        if fits(Relax { erratum: true, ..Relax::default() }) {
-            return Resource::Erratum { name: erratum.name };
-        }
-    }
-    if !fits(NO_REGISTERS) {
+    let Some(dropped) = fewest_dropped(fits) else {
         return counters(refusal, items);
+    };
+    if dropped.registers == 0 {
+        return match pmu.erratum {
+            Some(erratum) if dropped.erratum => Resource::Erratum { name: erratum.name },
+            _ if dropped.reservations => reserved(refusal, items),
+            _ => Resource::Alone { general: pmu.general() },
+        };
     }
     let mut kinds: Vec<RegisterKind> = claimed(items).iter().map(|(it, _)| it.kind()).collect();
     few::sort(&mut kinds);
     kinds.dedup();
-    let enough =
-        |kind: &&RegisterKind| fits(Relax { registers: 1 << **kind as u32, ..Relax::default() });
+    let enough = |kind: &&RegisterKind| fits(Relax { registers: 1 << **kind as u32, ..dropped });
     let kinds = match kinds.iter().find(enough) {
         Some(kind) => vec![*kind],
         None => kinds,
@@ -155,6 +153,38 @@ fn resource_of_many(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> Res
     few::sort(&mut registers);
     registers.dedup();
     Resource::Registers { registers }
+}
+
+/// The fewest rules without which the events fit; `None` if they lack counters under no rule, either.
+///
+/// Events that share a register often must count alone, too. Then neither rule is the whole reason, and
+/// both are dropped.
+fn fewest_dropped(fits: impl Fn(Relax) -> bool) -> Option<Relax> {
+    let single = [
+        Relax { reservations: true, ..ALL_RULES },
+        Relax { erratum: true, ..ALL_RULES },
+        Relax { registers: u32::MAX, ..ALL_RULES },
+        Relax { alone: true, ..ALL_RULES },
+    ];
+    if let Some(one) = single.into_iter().find(|relax| fits(*relax)) {
+        return Some(one);
+    }
+    let mut dropped = Relax { reservations: true, erratum: true, alone: true, registers: u32::MAX };
+    if !fits(dropped) {
+        return None;
+    }
+    let restored: [fn(Relax) -> Relax; 4] = [
+        |relax| Relax { alone: false, ..relax },
+        |relax| Relax { reservations: false, ..relax },
+        |relax| Relax { erratum: false, ..relax },
+        |relax| Relax { registers: 0, ..relax },
+    ];
+    for restored in restored {
+        if fits(restored(dropped)) {
+            dropped = restored(dropped);
+        }
+    }
+    Some(dropped)
 }
 
 /// Whether any of the events may use the register under this division.
@@ -266,7 +296,12 @@ fn taken(events: &[ConflictingEvent], holders: &[Holder]) -> Option<String> {
     Some(format!("{}{join}nothing is left for {last}", parts.concat()))
 }
 
-fn cause(pmu: &Pmu, events: &[ConflictingEvent], resource: &Resource) -> String {
+fn cause(
+    pmu: &Pmu,
+    items: &[Item<'_>],
+    events: &[ConflictingEvent],
+    resource: &Resource,
+) -> String {
     let last = events.last().map(whose).unwrap_or_default();
     let count = events.len();
     match resource {
@@ -274,6 +309,11 @@ fn cause(pmu: &Pmu, events: &[ConflictingEvent], resource: &Resource) -> String 
             "thread {} has no hardware context: a core of {} has {}",
             events[0].thread, pmu.name, pmu.contexts
         ),
+        Resource::Alone { general } => {
+            let is_alone = |item: &&Item<'_>| item.demand.alternatives.iter().any(is_taken_alone);
+            let alone = items.iter().find(is_alone).map_or("", |item| &item.demand.name);
+            format!("{alone} must count alone, so it takes all of counters {general}")
+        }
         Resource::Counters { .. } => {
             format!("{count} events need {resource}, which are not enough")
         }
@@ -316,6 +356,10 @@ fn cause(pmu: &Pmu, events: &[ConflictingEvent], resource: &Resource) -> String 
             events[0].name, pmu.withheld_because
         ),
     }
+}
+
+fn is_taken_alone(alternative: &Alternative) -> bool {
+    alternative.counter_use == CounterUse::Alone
 }
 
 fn remedies(

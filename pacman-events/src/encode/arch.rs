@@ -26,7 +26,7 @@ const CMASK: u64 = 0xff << 24;
 const TYPE_RAW: u32 = 4;
 
 /// An event as a table has it, whether shipped or the user's own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Source {
     pub(crate) name: BaseName,
     /// `config` of perf: PERFEVTSEL without USR, OS and EN, except for fixed counters.

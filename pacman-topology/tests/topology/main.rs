@@ -1,6 +1,7 @@
 //! Topologies: real machines from their `/sys`, limits, made-up machines, hwloc.
 
 mod caches;
+mod caveats;
 mod hwloc;
 mod limits;
 mod machines;

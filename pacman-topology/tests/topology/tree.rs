@@ -79,6 +79,24 @@ impl Tree {
         self
     }
 
+    /// Another tree with the same files.
+    pub(crate) fn copy(&self) -> Tree {
+        let copy = Tree::empty();
+        let mut directories = vec![PathBuf::new()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(self.0.join(&directory)).unwrap() {
+                let place = directory.join(entry.unwrap().file_name());
+                if self.0.join(&place).is_dir() {
+                    fs::create_dir_all(copy.0.join(&place)).unwrap();
+                    directories.push(place);
+                } else {
+                    fs::copy(self.0.join(&place), copy.0.join(&place)).unwrap();
+                }
+            }
+        }
+        copy
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.0
     }

@@ -8,7 +8,6 @@ time of a phase contains their work, its counts do not.
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import sys
 import tempfile
@@ -21,6 +20,7 @@ import pandas as pd
 
 from . import library as c
 from .errors import CounterError
+from .parts import counted
 from .report import Report, read_bytes
 
 #: Hardware events of the session that :func:`phase` starts by itself, and their units.
@@ -165,7 +165,10 @@ _open = _Open()
 
 
 class Phase:
-    """A phase for ``with`` or as a decorator. One object may serve several threads."""
+    """A phase for ``with`` or as a decorator. One object may serve several threads.
+
+    A decorated coroutine or generator is in the phase while it runs; see :mod:`pacman_pmu.parts`.
+    """
 
     def __init__(self, name: str, session: Optional[Session] = None) -> None:
         #: The name in reports.
@@ -200,12 +203,7 @@ class Phase:
             warnings.warn(str(session._library.error(status)), CounterWarning, stacklevel=2)
 
     def __call__(self, function: Function) -> Function:
-        @functools.wraps(function)
-        def counted(*arguments: Any, **named: Any) -> Any:
-            with self:
-                return function(*arguments, **named)
-
-        return counted  # type: ignore[return-value]
+        return counted(self, function)
 
 
 _default: Optional[Session] = None

@@ -65,6 +65,7 @@ impl Member {
             Ask::Software(software) => {
                 attr.type_ = abi::PERF_TYPE_SOFTWARE;
                 attr.config = software.config;
+                attr.set_exclude_user(u64::from(!software.in_user));
                 attr.set_exclude_kernel(u64::from(!software.in_kernel));
                 attr.set_exclude_hv(1);
             }
