@@ -22,6 +22,7 @@ mod noise;
 mod output;
 pub mod parsers;
 mod plan;
+mod plural;
 mod record;
 mod records;
 mod remembered;

@@ -4,6 +4,8 @@
 #[allow(dead_code)]
 #[path = "../build/events.rs"]
 mod events;
+#[path = "../build/fields.rs"]
+mod fields;
 #[allow(dead_code)]
 #[path = "../build/models.rs"]
 mod models;
@@ -115,4 +117,21 @@ fn a_processor_without_its_table_is_a_fault() {
     let copy = Copy::with("lost", "cpuid.tsv", lost);
     assert!(copy.fault().starts_with("data/cpuid.tsv:"), "{}", copy.fault());
     assert!(copy.fault().ends_with(": no table sky"), "{}", copy.fault());
+}
+
+#[test]
+fn a_field_is_of_an_event_that_the_table_has() {
+    for (name, from, to, reason) in [
+        ("field-event", "RETIRED_INT_OPS\t", "RETIRED_INT_OPTS\t", "has no unit masks of one code"),
+        ("field-table", "zen4,zen5", "zen44,zen5", "no table zen44"),
+        ("field-bits", "0xe000\t0x0", "0x1e000\t0x0", "not of the unit mask"),
+        ("field-empty", "0xe000\t0x0", "0xe000\t0x0100", "empty is not of the field"),
+        ("field-holds", "0x0\tone", "0x0\ttwo", "not one of bits, one"),
+    ] {
+        let copy = Copy::with(name, "fields.tsv", |text| text.replacen(from, to, 1));
+        let models = models::read(&copy.0).expect("good models");
+        let events = events::read(&copy.0, &models).expect("good events");
+        let fault = fields::to_rust(&copy.0, &models, &events).expect_err(name).to_string();
+        assert!(fault.starts_with("data/fields.tsv:") && fault.contains(reason), "{fault}");
+    }
 }

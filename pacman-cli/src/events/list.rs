@@ -12,6 +12,7 @@ use super::tables::{Loaded, Tables};
 use crate::columns;
 use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
+use crate::plural::number;
 
 /// List the events of a processor, or the processors
 #[derive(Args, Clone, Debug, Default)]
@@ -195,8 +196,12 @@ fn events(loaded: &Loaded, pattern: &Pattern, as_json: bool, out: &mut dyn Write
         let any = if facts.any_thread == AnyThread::Yes { ", AnyThread" } else { "" };
         writeln!(
             out,
-            "counters {} of {} bits (SMT off {}), fixed {}, {} contexts a core{any}",
-            facts.general, facts.width, facts.general_smt_off, facts.fixed, facts.smt_ways,
+            "counters {} of {} bits (SMT off {}), fixed {}, {} a core{any}",
+            facts.general,
+            facts.width,
+            facts.general_smt_off,
+            facts.fixed,
+            number(facts.smt_ways, "context"),
         )?;
     }
     writeln!(out)?;

@@ -9,6 +9,7 @@ use pacman_regions::{Options, Recording, Region};
 use super::phases::{Found, Phase, column};
 use crate::error::{CliError, CliResult};
 use crate::implausible::{LeftOut, leave_out, note};
+use crate::plural::number;
 use crate::run::memory::{self, Memory};
 use crate::run::names::{Name, Names, tell_apart};
 use crate::run::options::preload;
@@ -71,9 +72,13 @@ fn phase(recording: &Recording, region: &Region, name: String, threads: u32) -> 
     }
     let team = region.teams.iter().find(|team| team.threads == threads);
     let Some(team) = team.filter(|team| team.executions > 0) else {
-        let sizes: Vec<String> = region.teams.iter().map(|team| team.threads.to_string()).collect();
+        let mut sizes: Vec<String> =
+            region.teams.iter().map(|team| team.threads.to_string()).collect();
+        if let (Some(last), Some(team)) = (sizes.last_mut(), region.teams.last()) {
+            *last = number(team.threads, "thread");
+        }
         return Err(CliError::Refused(format!(
-            "{name} was left out where it ran on {} threads instead of {threads}",
+            "{name} was left out where it ran on {} instead of {threads}",
             sizes.join(" and ")
         )));
     };
@@ -238,7 +243,7 @@ mod tests {
         assert_eq!(
             several.wrong,
             [
-                "app+0x2 was left out where it ran on 1 threads instead of 2",
+                "app+0x2 was left out where it ran on 1 thread instead of 2",
                 "app+0x3 runs inside another region, whose time includes its own"
             ]
         );

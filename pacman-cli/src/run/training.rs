@@ -13,6 +13,7 @@ use super::names;
 use super::report::{Columns, ProcessReport, RegionReport, Report};
 use crate::error::{self, CliError, CliResult};
 use crate::exit::Exit;
+use crate::plural::number;
 use crate::record::training_csv::{self, Measurement};
 
 /// The file, and whose rows it gets.
@@ -99,7 +100,8 @@ impl Training {
         if widest.threads != threads {
             let team = widest.threads;
             return Err(CliError::Refused(format!(
-                "its team had {team} threads, the run's {threads}"
+                "its team had {}, the run's {threads}",
+                number(team, "thread")
             )));
         }
         let seconds = widest.seconds / widest.executions as f64;

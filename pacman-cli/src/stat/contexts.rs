@@ -11,6 +11,7 @@ use super::count::Count;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace;
 use super::run::{Advance, Collector};
+use crate::plural::number;
 use crate::signals::Signals;
 
 /// All contexts with their counters and readings.
@@ -134,7 +135,7 @@ impl Collector for Contexts {
 
     fn running(&self) -> String {
         let left = self.contexts.iter().filter(|context| context.note.is_none()).count();
-        format!("{left} contexts")
+        number(left, "context")
     }
 
     fn let_go(&mut self, _: &Signals) -> io::Result<Vec<String>> {

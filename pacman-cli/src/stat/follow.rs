@@ -21,6 +21,7 @@ use super::run::{Advance, Collector};
 use super::sets::EventSets;
 use super::thread::{self, Span, Thread};
 use crate::exit::Exit;
+use crate::plural::number;
 use crate::signals::Signals;
 
 /// Everything that is followed.
@@ -273,17 +274,14 @@ impl Collector for Follower<'_> {
     }
 
     fn running(&self) -> String {
-        match self.alive.values().flatten().count() {
-            1 => "1 thread".into(),
-            threads => format!("{threads} threads"),
-        }
+        number(self.alive.values().flatten().count(), "thread")
     }
 
     fn let_go(&mut self, signals: &Signals) -> io::Result<Vec<String>> {
         let outlived = self.detach_all(signals)?;
         let mut notes = Vec::new();
         if outlived > 0 && !self.attached {
-            let threads = if outlived == 1 { "1 thread" } else { &format!("{outlived} threads") };
+            let threads = number(outlived, "thread");
             notes.push(match self.state {
                 State::Ended(_) => format!(
                     "{threads} outlived the command: counted until then, and not followed further"

@@ -9,6 +9,8 @@ use pacman_core::backend::perf::PerfPermissions;
 use pacman_core::platform::{self, CoreTypePmu};
 use pacman_topology::Topology;
 
+use crate::plural::number;
+
 /// `CAP_SYS_ADMIN` and `CAP_PERFMON`, as bits of a capability set.
 const COUNTING: u64 = 1 << 21 | 1 << 38;
 /// `CAP_IPC_LOCK`, as a bit of a capability set.
@@ -67,7 +69,8 @@ impl Limits {
         if let Ok(topology) = Topology::of(platform::host()) {
             let all = topology.contexts().len();
             let lost = topology.restrictions().iter().map(|restriction| {
-                format!("{} leaves {} of {all} contexts", restriction.by, restriction.cpus.len())
+                let all = number(all, "context");
+                format!("{} leaves {} of {all}", restriction.by, restriction.cpus.len())
             });
             facts.cpu_limits.extend(lost);
             facts.cpu_limits.extend(topology.quota().map(|q| format!("a cgroup allows {q}")));

@@ -9,7 +9,7 @@ use super::escape::escaped;
 use super::order::{self, lost_part};
 use super::states;
 use crate::run::report::{GuardReport, ProcessReport, Reason, RegionReport};
-use crate::run::text::{number, reason_at, seconds, share};
+use crate::run::text::{executions, number, reason_at, seconds, share};
 use crate::stat::grouped;
 
 /// The panels in their order, and the list to choose one from.
@@ -136,9 +136,9 @@ fn adapted(adaptation: &Adaptation, guards: &[GuardReport]) -> String {
     let gained = adaptation.gained.filter(|_| adaptation.reduced > 0).map(|gained| {
         let (class, word) = if gained < 0.0 { ("loss", "lost") } else { ("gain", "gained") };
         let words = format!(
-            "About {} {word}, with {} executions on fewer threads",
+            "About {} {word}, with {} on fewer threads",
             seconds(gained.abs()),
-            grouped(adaptation.reduced)
+            executions(adaptation.reduced)
         );
         format!("<p class=\"why\"><b class=\"{class}\">{}</b></p>", escaped(&words))
     });
@@ -152,18 +152,18 @@ fn adapted(adaptation: &Adaptation, guards: &[GuardReport]) -> String {
     for guarded in guards {
         let place = guarded.at.as_deref().map(|at| format!(", {}", escaped(at)));
         lines.push(format!(
-            "<p class=\"guard\"><b>guard {}</b> {} ({} executions{})</p>",
+            "<p class=\"guard\"><b>guard {}</b> {} ({}{})</p>",
             escaped(&guarded.guard),
             escaped(&guarded.why),
-            grouped(guarded.executions),
+            executions(guarded.executions),
             place.unwrap_or_default()
         ));
     }
     for inner in &adaptation.loops {
         lines.push(format!(
-            "<p class=\"loop\"><b>loop {}</b> {} threads get iterations: {}</p>",
+            "<p class=\"loop\"><b>loop {}</b> iterations go to {}: {}</p>",
             escaped(&inner.source),
-            inner.threads,
+            number(inner.threads, "thread"),
             escaped(&inner.why)
         ));
     }

@@ -138,7 +138,8 @@ fn chosen(threads: u32, default: u32) -> String {
 /// `2x1` in words.
 fn placed(configuration: &str) -> String {
     match configuration.split_once('x') {
-        Some((cores, each)) => format!("{cores} cores x {each}").replace("1 cores", "1 core"),
+        Some(("1", each)) => format!("1 core x {each}"),
+        Some((cores, each)) => format!("{cores} cores x {each}"),
         None => String::new(),
     }
 }

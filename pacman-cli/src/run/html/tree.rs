@@ -2,7 +2,7 @@
 
 use super::escape::escaped;
 use crate::run::report::{FactorLoss, ProcessReport};
-use crate::run::text::{meaning, name, reason_at, share};
+use crate::run::text::{meaning, name, number, reason_at, share};
 
 /// The section, or the way to one if waits were not timed.
 pub(super) fn section(process: &ProcessReport) -> String {
@@ -21,7 +21,7 @@ pub(super) fn section(process: &ProcessReport) -> String {
         "whole",
         "parallel efficiency",
         tree.efficiency.parallel,
-        &format!("useful work in the time of {} threads", tree.threads),
+        &format!("useful work in the time of {}", number(tree.threads, "thread")),
     );
     let factors = tree.factors();
     let rows: String = factors

@@ -156,10 +156,11 @@ fn without_parameters(symbol: &str) -> Option<String> {
 
 /// A C++ type whose mangled name the text is, or else the text.
 ///
-/// Short words could be both: `1a` is the type `a`. So only types with a scope are taken for one, and
-/// those whose name has a length of two digits.
+/// Short words could be both: `1a` is the type `a`. So only types with a scope or template arguments are
+/// taken for one, and those whose name has a length of two digits.
 pub(super) fn demangled_type(text: &str) -> Cow<'_, str> {
     let is_type = text.starts_with("Z")
+        || is_instance(text)
         || text.starts_with('N') && text.ends_with('E')
         || text
             .as_bytes()
@@ -174,6 +175,15 @@ pub(super) fn demangled_type(text: &str) -> Cow<'_, str> {
         }
         _ => Cow::Borrowed(text),
     }
+}
+
+/// Whether a text is a length of one digit, a name that long, and template arguments.
+fn is_instance(text: &str) -> bool {
+    let Some(length) = text.chars().next().and_then(|digit| digit.to_digit(10)) else {
+        return false;
+    };
+    let arguments = text.get(1 + length as usize..);
+    length > 0 && arguments.is_some_and(|rest| rest.starts_with('I') && rest.ends_with('E'))
 }
 
 #[cfg(test)]
@@ -245,7 +255,11 @@ mod tests {
             ("Z4mainEUliE_", "main::{lambda(int)#1}"),
             ("N3lab10RelaxationIdEE", "lab::Relaxation<double>"),
             ("17ComputeForceLocal", "ComputeForceLocal"),
+            ("4axpyIdE", "axpy<double>"),
+            ("4AxpyIN6Kokkos4ViewIPdJEEEE", "Axpy<Kokkos::View<double*> >"),
             ("axpy", "axpy"),
+            ("4I/E", "4I/E"),
+            ("1aIE", "1aIE"),
             ("Zero", "Zero"),
             ("NONE", "NONE"),
             ("1a", "1a"),

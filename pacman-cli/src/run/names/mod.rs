@@ -71,8 +71,15 @@ impl Names {
         let at = shown_path(&site.module);
         let module = self.modules.entry(site.module.clone()).or_insert_with(|| {
             let module = Module::open(&site.module, began);
-            if let Err(why) = &module {
-                self.notes.push(format!("regions of {at} are shown by offset: {why}"));
+            match &module {
+                Err(_) if is_generated(site) => self.notes.push(
+                    "regions of generated code are shown by address: no file has their names"
+                        .into(),
+                ),
+                Err(why) => {
+                    self.notes.push(format!("regions of {at} are shown by offset: {why}"));
+                }
+                Ok(_) => {}
             }
             module
         });
@@ -160,8 +167,13 @@ fn named(
     }
     match module {
         Some(module) => format!("{module}+{:#x}", site.address),
-        None => format!("{:#x}", site.address),
+        None => format!("generated code at {:#x}", site.address),
     }
+}
+
+/// Whether code was made while the program ran, so that no file has it.
+fn is_generated(site: &Site) -> bool {
+    site.module.as_os_str().is_empty()
 }
 
 /// Makes names that several regions of a process share different: by line, by the instance of a template
@@ -249,6 +261,16 @@ mod tests {
         names.of(&site, SystemTime::now());
         assert_eq!(names.notes.len(), 1, "{:?}", names.notes);
         assert!(names.notes[0].contains("/no/such/solver"), "{}", names.notes[0]);
+    }
+
+    #[test]
+    fn code_without_a_file_is_named_by_its_address() {
+        let mut names = Names::default();
+        let site = Site { module: PathBuf::new(), address: 0x7f00_1260, source: None };
+        let name = names.of(&site, SystemTime::now());
+        assert_eq!(name.text, "generated code at 0x7f001260");
+        let note = "regions of generated code are shown by address: no file has their names";
+        assert_eq!(names.notes, [note]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Amounts as people read them.
 
+pub(in crate::run) use crate::plural::number;
 use crate::run::report::Count;
 use crate::stat::grouped;
 
@@ -41,11 +42,6 @@ pub(crate) fn share(share: f64) -> String {
         percent @ 10.0.. => format!("{percent:.0} %"),
         percent => format!("{percent:.1} %"),
     }
-}
-
-/// A number with its noun.
-pub(in crate::run) fn number(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 /// A count; one that some executions are missing in is a lower bound. An estimate has the part of the
@@ -104,7 +100,7 @@ pub(super) fn percent(share: Option<f64>) -> String {
 }
 
 /// `3,330 executions`.
-pub(super) fn executions(count: u64) -> String {
+pub(in crate::run) fn executions(count: u64) -> String {
     if count == 1 { "1 execution".to_owned() } else { format!("{} executions", grouped(count)) }
 }
 

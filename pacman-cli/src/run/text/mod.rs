@@ -16,7 +16,7 @@ use super::report::{Figures, ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
 use amount::{absent, percent};
-pub(super) use amount::{difference, joules, metric, number, quantity, rate, watts};
+pub(super) use amount::{difference, executions, joules, metric, number, quantity, rate, watts};
 pub(crate) use amount::{seconds, share};
 pub(super) use busy::crowd_help;
 pub(super) use efficiency::{help, meaning, name, reason_at};
