@@ -20,8 +20,8 @@ pub struct Cache {
     pub bytes: Option<u64>,
     /// The online contexts that share the cache.
     pub cpus: CpuSet,
-    /// Whether the kernel tells who shares the cache. Otherwise `cpus` are those of one core, because a
-    /// cache is of one core at least.
+    /// Whether the kernel tells who shares the cache, and each context tells the same. Otherwise `cpus`
+    /// are as the first context says, or those of its core, because a cache is of one core at least.
     pub sharers_known: bool,
 }
 
@@ -54,9 +54,9 @@ impl Topology {
 }
 
 fn read(tree: &Tree, machine: &Topology) -> Result<Vec<Cache>> {
-    let mut caches = Vec::new();
-    // A cache is listed by each CPU that shares it.
-    let mut covered: BTreeMap<(u32, CacheKind), CpuBits> = BTreeMap::new();
+    let mut caches: Vec<Cache> = Vec::new();
+    // A cache is listed by each CPU that shares it: its index by CPU.
+    let mut covered: BTreeMap<(u32, CacheKind), BTreeMap<u32, usize>> = BTreeMap::new();
     for context in machine.contexts() {
         let directory = format!("devices/system/cpu/cpu{}/cache", context.cpu);
         for index in tree.numbered(&directory, "index").iter() {
@@ -68,22 +68,22 @@ fn read(tree: &Tree, machine: &Topology) -> Result<Vec<Cache>> {
                 Some("Unified") => CacheKind::Unified,
                 _ => continue,
             };
-            let known = covered.entry((level, kind)).or_default();
-            if known.contains(context.cpu) {
-                continue;
-            }
-            let shared = tree.first_bits(&file("shared_cpu"), &file("shared_cpu_map"))?;
+            let shared = tree.first_bits(&file("shared_cpu_map"), &file("shared_cpu"))?;
             let is_online = |cpu: &u32| machine.context(*cpu).is_some();
             let shared: CpuSet = shared.iter().flat_map(CpuBits::iter).filter(is_online).collect();
+            let known = covered.entry((level, kind)).or_default();
+            if let Some(at) = known.get(&context.cpu) {
+                let cache = &mut caches[*at];
+                cache.sharers_known &= cache.cpus == shared;
+                continue;
+            }
             // Old kernels of Itanium write an empty mask. A mask without the CPU itself is no answer either.
             let sharers_known = shared.contains(context.cpu);
             let cpus = match sharers_known {
                 true => shared,
                 false => machine.siblings_of(context.cpu).iter().copied().collect(),
             };
-            for cpu in cpus.iter() {
-                known.insert(cpu);
-            }
+            known.extend(cpus.iter().map(|cpu| (cpu, caches.len())));
             let bytes = match tree.text(&file("size")) {
                 Some(text) => Some(bytes(&text).ok_or_else(|| {
                     tree.malformed(&file("size"), "the size is not a number and K, M or G")

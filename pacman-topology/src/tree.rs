@@ -73,13 +73,16 @@ impl Tree {
         CpuSet::from_mask(&text).map(Some).map_err(|error| self.malformed(path, &error.to_string()))
     }
 
-    /// The CPUs of the file `new`, or of `old` on older kernels, in list or mask notation.
+    /// The CPUs of the file `new`, or of `old` on older kernels, in mask or list notation.
+    ///
+    /// The mask is older, and what other tools read: in trees that were changed by hand, it is the one that was
+    /// changed.
     pub(crate) fn first_bits(&self, new: &str, old: &str) -> Result<Option<CpuBits>> {
         for name in [new, old] {
             let list = format!("{name}_list");
             for (path, read) in [
-                (list.as_str(), CpuBits::from_list as fn(&str) -> std::result::Result<_, &str>),
-                (name, CpuBits::from_mask),
+                (name, CpuBits::from_mask as fn(&str) -> std::result::Result<_, &str>),
+                (list.as_str(), CpuBits::from_list),
             ] {
                 let Some(text) = self.text(path) else { continue };
                 let wrong =

@@ -111,7 +111,8 @@ def facts(root):
             doubts.add("cores")
     cores = groups(core)
     core_of = {cpu: cpus_of for cpus_of in cores for cpu in cpus_of}
-    for cpu in online:
+    covered = {}
+    for cpu in sorted(online):
         for index in numbered(os.path.join(cpus.get(cpu, "/nonexistent"), "cache/index")).values():
             kind = {"Data": "data", "Instruction": "instruction", "Unified": "unified"}.get(text(index, "type"))
             level = text(index, "level")
@@ -119,9 +120,15 @@ def facts(root):
                 continue
             shared = either(index, "shared_cpu_map") or either(index, "shared_cpu")
             shared = shared & online if shared else frozenset()
+            known = covered.get((level, kind, cpu))
+            if known is not None:
+                if known != shared:
+                    doubts.add("caches")
+                continue
             if cpu not in shared:
                 shared = core_of[cpu]
                 doubts.add("caches")
+            covered.update({(level, kind, other): shared for other in shared})
             caches.add((int(level), kind, size(text(index, "size")), shared))
     nodes, seen = {}, set()
     for number, path in numbered(os.path.join(sys_dir, "devices/system/node/node")).items():

@@ -70,7 +70,8 @@ impl Details {
         unknown.dedup();
         (!unknown.is_empty()).then(|| {
             format!(
-                "the system does not tell which contexts share {}: each core counts as having its own",
+                "the system does not tell, or tells in two ways, which contexts share {}: the first \
+                 context's list counts, or its core",
                 unknown.join(", ")
             )
         })

@@ -74,6 +74,19 @@ fn a_cache_that_nobody_is_said_to_share_is_one_cores() {
 }
 
 #[test]
+fn contexts_that_tell_different_sharers() {
+    let cpu = "sys/devices/system/cpu/cpu";
+    let at_odds = tree().with(&format!("{cpu}1/cache/index2/shared_cpu_map"), "2");
+    let second: Vec<_> = shared(&at_odds).into_iter().filter(|(level, ..)| *level == 2).collect();
+    assert_eq!(second, [(2, "0-2".to_owned(), false)]);
+    // A mask that was changed by hand beside an old list is what other tools read.
+    let changed = tree().with(&format!("{cpu}[0-1]/cache/index0/shared_cpu_map"), "1");
+    let changed = changed.with(&format!("{cpu}1/cache/index0/shared_cpu_map"), "2");
+    let first: Vec<_> = shared(&changed).into_iter().filter(|(level, ..)| *level == 1).collect();
+    assert_eq!(first.iter().map(|(_, cpus, _)| cpus.as_str()).collect::<Vec<_>>(), ["0", "1", "2"]);
+}
+
+#[test]
 fn a_malformed_file_is_an_error() {
     let list = "sys/devices/system/cpu/cpu2/cache/index0/shared_cpu_list";
     let malformed = tree().with(list, "two");
