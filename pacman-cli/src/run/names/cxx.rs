@@ -171,7 +171,8 @@ pub(super) fn demangled_type(text: &str) -> Cow<'_, str> {
     match demangle_auto(Cow::Borrowed(&symbol), None) {
         type_name if is_type && type_name != symbol => {
             let name = type_name.split_once(" for ").map_or(&*type_name, |(_, name)| name);
-            Cow::Owned(name.to_owned())
+            // The demangler leaves the comma before an empty pack of arguments.
+            Cow::Owned(name.replace(", >", ">"))
         }
         _ => Cow::Borrowed(text),
     }
