@@ -14,7 +14,7 @@ pub(super) const LINE: usize = 8;
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// The symbol of a `u32` in the preloaded library that holds its [`VERSION`]. The command reads it from
 /// the file, so that it never preloads a library whose recordings it cannot read.
 pub const VERSION_SYMBOL: &str = "PACMAN_OMP_RECORDINGS";
@@ -35,8 +35,9 @@ pub enum Kind {
     Runtime = 4,
     /// The first region: default team size, contexts, ticks of a begin and an end, how counts are read.
     FirstRegion = 5,
-    /// The events. Their number; for each its name, 1 or 0, and the reason if it is not counted. Then
-    /// the number of event sets; for each the number of its counts, and the index of the event of each.
+    /// The events. Their number; for each its name, 1 or 0, and the reason if it is not counted, its canonical name,
+    /// its unit, whether hardware counts it, 1 or 0, and why its counts may be wrong. Then the number of event sets;
+    /// for each the number of its counts, and the index of the event of each.
     Events = 6,
     /// A region: its number, the number of its runtime, address, module, 1 or 0, source, entry. Then
     /// one more than the number of the phase whose label it has, or 0.
@@ -68,10 +69,13 @@ pub enum Kind {
     SetRow = 19,
     /// Single executions and waits of one thread: [`LogBlock`](super::LogBlock).
     LogBlock = 20,
+    /// The machine: the names of processor and system, 1 or 0, the title of a simulated machine, 1 or 0, the quota,
+    /// the number of contexts; for each its CPU, package, core and place among its siblings.
+    Machine = 21,
 }
 
 impl Kind {
-    const ALL: [Kind; 20] = [
+    const ALL: [Kind; 21] = [
         Kind::Process,
         Kind::Thread,
         Kind::Command,
@@ -92,6 +96,7 @@ impl Kind {
         Kind::PhaseRow,
         Kind::SetRow,
         Kind::LogBlock,
+        Kind::Machine,
     ];
 
     pub(super) fn of(number: u32) -> Option<Kind> {

@@ -17,6 +17,9 @@ pub struct WaitRow {
     pub(super) site: AtomicU64,
     pub(super) count: AtomicU64,
     pub(super) ticks: AtomicU64,
+    /// Those of the part under way.
+    pub(super) open_count: AtomicU64,
+    pub(super) open_ticks: AtomicU64,
 }
 
 /// Numbers of rows that belong to no construct.
@@ -52,7 +55,15 @@ pub mod state {
 impl WaitRow {
     /// A record outside of any arena.
     pub const fn unrecorded() -> WaitRow {
-        WaitRow { header: zero(), key: zero(), site: zero(), count: zero(), ticks: zero() }
+        WaitRow {
+            header: zero(),
+            key: zero(),
+            site: zero(),
+            count: zero(),
+            ticks: zero(),
+            open_count: zero(),
+            open_ticks: zero(),
+        }
     }
 
     /// Sets the region, the thread's number and the site.
@@ -72,6 +83,30 @@ impl WaitRow {
     pub fn add(&self, count: u64, ticks: u64) {
         add(&self.count, count);
         add(&self.ticks, ticks);
+    }
+
+    /// Adds waits of the part under way. Answers whether they are the first of it.
+    #[inline(always)]
+    pub fn add_open(&self, count: u64, ticks: u64) -> bool {
+        let is_first = load(&self.open_count) | load(&self.open_ticks) == 0;
+        add(&self.open_count, count);
+        add(&self.open_ticks, ticks);
+        is_first
+    }
+
+    /// The part has ended: adds its waits, each `weight` times. Answers their number.
+    #[inline(always)]
+    pub fn close(&self, weight: u64) -> u64 {
+        let (count, ticks) = (load(&self.open_count), load(&self.open_ticks));
+        self.forget_open();
+        self.add(count * weight, ticks * weight);
+        count
+    }
+
+    /// The part never ends.
+    pub fn forget_open(&self) {
+        store(&self.open_count, 0);
+        store(&self.open_ticks, 0);
     }
 
     /// The number of waits and their ticks.

@@ -3,7 +3,7 @@
 use pacman_core::export::grid::{Column, Grid};
 use pacman_regions::Cause;
 
-use super::amount::{absent, share};
+use super::amount::{absent, number, share};
 use crate::run::report::{
     Efficiency, EfficiencyTree, Factor, FactorLoss, ProcessReport, Reason, RegionReport, SiteReport,
 };
@@ -27,9 +27,9 @@ fn program(process: &ProcessReport, tree: &EfficiencyTree) -> String {
     let blames = !process.lacks_processors();
     let Efficiency { parallel, .. } = tree.efficiency;
     lines.push(format!(
-        "Parallel efficiency: {} of the time of {} threads was useful work.",
+        "Parallel efficiency: {} of the time of {} was useful work.",
         share(parallel),
-        tree.threads
+        number(tree.threads as usize, "thread")
     ));
     for (at, FactorLoss { factor, value, worst }) in tree.factors().into_iter().enumerate() {
         let lost = worst.filter(|(_, part)| *part >= WORTH).map(|(reason, part)| {
