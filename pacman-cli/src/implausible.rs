@@ -1,8 +1,5 @@
 //! Finds counts that are impossible on a processor, and leaves them out of every sum.
 
-use std::str::FromStr;
-
-use pacman_core::Event;
 use pacman_core::report::implausible;
 use pacman_regions::{Recording, Row};
 
@@ -56,14 +53,12 @@ pub(crate) fn leave_out_of_phases(recording: &mut Recording) -> Vec<LeftOut> {
 }
 
 /// Name and unit of each event, and whether hardware counts it.
-struct KnownEvents(Vec<(String, &'static str, bool)>);
+struct KnownEvents(Vec<(String, String, bool)>);
 
 impl KnownEvents {
     fn of(recording: &Recording) -> KnownEvents {
-        let known = recording.events.iter().map(|event| match Event::from_str(&event.name) {
-            Ok(known) => (known.name().to_owned(), known.unit(), known.is_hardware()),
-            Err(_) => (event.name.clone(), "", false),
-        });
+        let facts = recording.events.iter().map(|event| event.facts.clone());
+        let known = facts.map(|facts| (facts.canonical, facts.unit, facts.is_hardware));
         KnownEvents(known.collect())
     }
 
@@ -83,7 +78,7 @@ impl KnownEvents {
                     }
                     _ => (*count)?,
                 };
-                Some(((name.as_str(), *unit, *hardware), counted))
+                Some(((name.as_str(), unit.as_str(), *hardware), counted))
             })
             .unzip();
         let why = implausible(&events, nanoseconds as u64, &counts)?;
@@ -100,6 +95,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::run::made::described;
 
     /// A region that takes a second on each thread, with these counts of CYCLES and INSTRUCTIONS.
     fn recording(counts: &[[Option<u64>; 2]]) -> Recording {
@@ -129,6 +125,7 @@ mod tests {
             adaptation: None,
             energy: None,
             label: None,
+            open: Vec::new(),
         };
         let process = Process {
             began: 0.0,
@@ -142,12 +139,13 @@ mod tests {
         };
         let runtime =
             Runtime { family: RuntimeFamily::Libgomp, path: "libgomp.so.1".into(), version: None };
-        let event = |name: &str| pacman_regions::Event { name: name.into(), uncounted: None };
+        let event = described;
         Recording {
             process,
             runtimes: vec![runtime],
             threads: 2,
             contexts: 2,
+            machine: None,
             events: vec![event("CYCLES"), event("INSTRUCTIONS")],
             sets: Vec::new(),
             overhead: Overhead::default(),

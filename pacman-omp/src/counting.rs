@@ -11,7 +11,7 @@ use pacman_core::fork::Lock;
 use pacman_core::report::EventSet;
 use pacman_core::session::{EventSetRotation, SessionBuilder};
 use pacman_core::{Attached, Error, Session, system_calls};
-use pacman_regions::Event;
+use pacman_regions::{Event, EventFacts};
 
 use crate::notes;
 use crate::process;
@@ -101,7 +101,7 @@ impl Plan {
         // Behind these a session has what each core type of a hybrid counted of them.
         for part in session.events().iter().skip(counted.len()) {
             counted.push(events.len());
-            events.push(Event { name: part.name().to_owned(), uncounted: None });
+            events.push(Event { facts: facts(part), ..Event::unknown(part.name()) });
         }
         Plan { session: Some(session), events, sets: vec![counted.clone()], counted }
     }
@@ -146,15 +146,34 @@ impl Plan {
         self.session.as_ref()
     }
 
-    /// The requested events.
-    pub(crate) fn requested() -> Vec<Event> {
-        let event = |name: &str| Event { name: name.to_owned(), uncounted: None };
-        pacman_core::Event::names_in(&expanded(&process::options().events)).map(event).collect()
+    /// The requested events, as this machine knows them.
+    fn requested() -> Vec<Event> {
+        let list = expanded(&process::options().events);
+        // The first look-up chooses the machine.
+        let is_known = pacman_sim::install().is_ok();
+        let event = |name: &str| match is_known.then(|| name.parse().ok()).flatten() {
+            Some(event) => Event { facts: facts(&event), ..Event::unknown(name) },
+            None => Event::unknown(name),
+        };
+        pacman_core::Event::names_in(&list).map(event).collect()
     }
 
     /// Drops the plan in a forked child, where its counters are the parent's.
     pub(crate) fn forget() {
         PLAN.store(std::ptr::null_mut(), Ordering::Release);
+    }
+}
+
+/// What this machine knows of an event.
+fn facts(event: &pacman_core::Event) -> EventFacts {
+    let is_hardware = event.is_hardware();
+    // Asking for permissions reads many files.
+    let doubt = || pacman_core::platform::current().permissions().accepted_doubt();
+    EventFacts {
+        canonical: event.name().to_owned(),
+        unit: event.unit().to_owned(),
+        is_hardware,
+        doubt: if is_hardware { doubt().map(str::to_owned) } else { None },
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) struct FirstRegion {
 impl FirstRegion {
     fn record(&self) {
         recording::first_region(self.threads, self.cpus.len(), self.overhead);
+        isolated(recording::machine);
     }
 }
 

@@ -7,10 +7,12 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pacman_core::clock::ClockSource;
+use pacman_core::{Provenance, platform};
 use pacman_regions::arena::{Kind, Payload, ProcessStart, VERSION};
-use pacman_regions::{Cause, Event, FileIdentity, PhaseKind, Rank, RuntimeFamily};
+use pacman_regions::{Cause, Event, FileIdentity, Machine, PhaseKind, Rank, RuntimeFamily};
 
 use crate::arena;
+use crate::machine;
 use crate::process;
 
 /// The version of all records, which the command reads from this library's file; see
@@ -75,6 +77,20 @@ pub(crate) fn runtime(number: usize, family: RuntimeFamily, path: &Path) {
 pub(crate) fn first_region(threads: u32, contexts: usize, (ticks, reads): (u64, &str)) {
     let payload = || Payload::new().number(threads.into()).number(contexts as u64);
     arena::append(Kind::FirstRegion, || payload().number(ticks).bytes(reads.as_bytes()));
+}
+
+/// Records the machine, for a reader on another one. A command that has a segment is on this machine, and reads these
+/// hundred files by itself.
+#[cold]
+pub(crate) fn machine() {
+    if process::options().segment.is_some() {
+        return;
+    }
+    let Ok(topology) = machine::topology() else { return };
+    let system = Provenance::here(None, SystemTime::now()).system;
+    let simulated = platform::current().simulation().map(|machine| machine.title.to_owned());
+    let machine = Machine::of(&topology, system, simulated);
+    arena::append(Kind::Machine, || Payload::machine(&machine));
 }
 
 /// The source of energy: its name, the number of packages, and the nanojoules after which a counter wraps.

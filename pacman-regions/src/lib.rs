@@ -8,7 +8,9 @@
 
 pub mod arena;
 mod budget;
+mod event;
 mod execution_log;
+mod machine;
 mod max_loss;
 mod options;
 mod phases;
@@ -21,13 +23,15 @@ mod site;
 mod waits;
 
 pub use budget::OverheadBudget;
+pub use event::{Event, EventFacts};
 pub use execution_log::{ExecutionLog, LoggedExecution, LoggedWait};
+pub use machine::{Machine, MachineContext};
 pub use max_loss::MaxLoss;
 pub use options::{Guard, Objective, Options, Segment, Waiting};
 pub use phases::{Phase, PhaseKind, PhaseStates, PhaseThread};
 pub use program_memory::{ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments};
 pub use recording::{
-    Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, ProcessEnergy, Rank, Recording,
+    Adaptation, Ending, Guarded, Loop, OpenPart, Overhead, Process, ProcessEnergy, Rank, Recording,
     Region, RegionEnergy, Runtime, RuntimeFamily, Sampling, Team, Timeline, TimelineRow,
 };
 pub use row::Row;

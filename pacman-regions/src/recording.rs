@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ExecutionLog, Phase, Remembered, Row, Scheduling, Site, Waits};
+use crate::{Event, ExecutionLog, Machine, Phase, Remembered, Row, Scheduling, Site, Wait, Waits};
 
 /// All regions of one process, from the loading of the library to the end of the process.
 ///
@@ -20,6 +20,10 @@ pub struct Recording {
     pub threads: u32,
     /// The hardware contexts that the process could use at the first region.
     pub contexts: u32,
+    /// The machine; `None` if no region ran, or if its topology is not known. The command completes the recordings
+    /// of its own run.
+    #[serde(default)]
+    pub machine: Option<Machine>,
     /// The requested events, in the order of every [`Row::counts`].
     pub events: Vec<Event>,
     /// The event sets that took turns on the counters, as indices in `events`; empty if all events were
@@ -143,15 +147,6 @@ pub enum RuntimeFamily {
     Libomp,
 }
 
-/// A requested event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
-    /// The name as requested.
-    pub name: String,
-    /// The reason if it was not counted; no row has a count of it then.
-    pub uncounted: Option<String>,
-}
-
 /// The cost of observing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overhead {
@@ -227,6 +222,20 @@ pub struct Region {
     /// The energy of the packages during its executions; `None` if it was never read.
     #[serde(default)]
     pub energy: Option<RegionEnergy>,
+    /// The parts of an execution that had not ended when the process did. No other figure has them.
+    #[serde(default)]
+    pub open: Vec<OpenPart>,
+}
+
+/// A thread's part of an execution that had not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenPart {
+    /// The thread's number in the team.
+    pub thread: u32,
+    /// Seconds from the start of the process to the begin of the part.
+    pub since: f64,
+    /// The waits that had ended, if waits were timed.
+    pub waits: Vec<Wait>,
 }
 
 /// The sample of a region's executions from which its times and waits are estimated.

@@ -36,6 +36,16 @@ class Pictures(unittest.TestCase):
         whole += read.waits["time_s"].sum()
         self.assertAlmostEqual(plot.thread_states(read)[states].sum().sum(), whole, places=9)
 
+    def test_what_is_said_of_the_run_is_under_the_picture(self) -> None:
+        read = pacman_pmu.read(WAITS)
+        said = "Threads had no processor of their own: they ran 12 % of the time"
+        rows = pd.DataFrame({"process": [pd.NA, 0], "text": [said, "of a process only"]})
+        read.frames["notes"] = rows.astype({"process": read.frames["notes"]["process"].dtype})
+        for ax in (plot.states(read), plot.scaling([read]), plot.comparison(read, read)):
+            texts = " ".join(text.get_text() for text in ax.texts)
+            self.assertIn(said, texts.replace("\n", " "))
+            self.assertNotIn("of a process only", texts)
+
     def test_siblings_are_side_by_side(self) -> None:
         read = pacman_pmu.read(WAITS)
         threads = read.frames["threads"]

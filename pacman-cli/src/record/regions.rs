@@ -171,6 +171,7 @@ mod tests {
             rows: counts.iter().enumerate().map(row).collect(),
             adaptation: None,
             energy: None,
+            open: Vec::new(),
             label: None,
         }
     }
@@ -192,7 +193,8 @@ mod tests {
             runtimes: vec![Runtime { family, path, version: None }],
             threads: 2,
             contexts: 2,
-            events: vec![Event { name: "CYCLES".into(), uncounted: None }],
+            machine: None,
+            events: vec![Event::unknown("CYCLES")],
             sets: Vec::new(),
             overhead: Overhead::default(),
             energy: None,

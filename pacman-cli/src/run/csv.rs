@@ -7,14 +7,18 @@ use pacman_events::shown::text_of;
 use pacman_regions::Cause;
 
 use super::report::{
-    Column, Figures, PhaseReport, ProcessReport, RegionReport, Report, Seat, Thread, ThreadStates,
+    Busy, Column, Figures, OpenThread, PhaseReport, ProcessReport, RegionReport, Report, Seat,
+    Thread, ThreadStates,
 };
 use crate::records::csv;
 
 /// The table, with a heading.
 pub(super) fn write(report: &Report) -> String {
     let events = events(report.observed());
-    let rows = report.observed().flat_map(|process| rows(process, &events));
+    let rows = report.observed().flat_map(|process| {
+        let busy = Busy::of(process, report.observed());
+        rows(process, &events, said(busy))
+    });
     csv(iter::once(heading(&events)).chain(rows))
 }
 
@@ -26,9 +30,15 @@ pub(super) fn stream(
 ) -> io::Result<()> {
     out.write_all(csv(iter::once(heading(events))).as_bytes())?;
     for process in processes {
-        out.write_all(csv(rows(&process, events)).as_bytes())?;
+        let busy = Busy::of(&process, []);
+        out.write_all(csv(rows(&process, events, said(busy))).as_bytes())?;
     }
     Ok(())
+}
+
+/// What the machine did to a process, in words.
+fn said(busy: Option<Busy>) -> String {
+    busy.map_or_else(String::new, |busy| busy.sentence(""))
 }
 
 fn heading(events: &[Column]) -> Vec<String> {
@@ -49,17 +59,28 @@ fn shares(events: &[Column]) -> impl Iterator<Item = &Column> {
 fn rows<'a>(
     process: &'a ProcessReport,
     events: &'a [Column],
+    busy: String,
 ) -> impl Iterator<Item = Vec<String>> + 'a {
+    let with_busy = move |mut row: Vec<String>| {
+        row[BUSY].clone_from(&busy);
+        row
+    };
     let regions = process.regions.iter().enumerate().flat_map(move |(number, region)| {
         let of_region = about(process, number, region);
         let columns = FIXED.len() + 3 * events.len() + shares(events).count();
         let empty = columns - of_region.len();
         let alone = [of_region.clone(), vec![String::new(); empty]].concat();
-        let alone = region.threads.is_empty().then_some(alone);
+        let is_open = |open: &&OpenThread| {
+            region.threads.iter().all(|thread| thread.row.thread != open.thread)
+        };
+        let opens = region.open.iter().flat_map(|open| &open.threads).filter(is_open);
+        let open = opens.map(|open| only_open(&of_region, open, columns)).collect::<Vec<_>>();
+        let alone = (region.threads.is_empty() && open.is_empty()).then_some(alone);
+        let shared = of_region.clone();
         let threads = region.threads.iter().map(move |thread| {
-            [of_region.clone(), of_thread(region, thread), counts(process, thread, events)].concat()
+            [shared.clone(), of_thread(region, thread), counts(process, thread, events)].concat()
         });
-        threads.chain(alone)
+        threads.chain(open).chain(alone)
     });
     let phases = process.phases.iter().flat_map(move |phase| {
         let threads = phase.threads.iter().zip(&phase.unended);
@@ -68,7 +89,7 @@ fn rows<'a>(
             [fixed, counts(process, thread, events)].concat()
         })
     });
-    regions.chain(phases)
+    regions.chain(phases).map(with_busy)
 }
 
 /// The fixed fields of a thread in a phase. Those that only regions have are empty.
@@ -188,11 +209,34 @@ fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
         thread.row.moves.to_string(),
         thread.row.counted.to_string(),
         thread.implausible.clone().unwrap_or_default(),
-        // Those of phases.
+        // Those of phases, the time of an open part, and what the machine did.
         String::new(),
         String::new(),
+        String::new(),
+        optional(open_seconds(region, thread.row.thread)),
         String::new(),
     ]
+}
+
+/// The time so far of a thread in an execution that had not ended.
+fn open_seconds(region: &RegionReport, thread: u32) -> Option<f64> {
+    let mut threads = region.open.iter().flat_map(|open| &open.threads);
+    threads.find(|open| open.thread == thread).map(|open| open.seconds)
+}
+
+/// The row of a thread that has ended no execution.
+fn only_open(of_region: &[String], open: &OpenThread, columns: usize) -> Vec<String> {
+    let mut row = of_region.to_vec();
+    row.resize(columns, String::new());
+    for (column, value) in FIXED.iter().zip(&mut row) {
+        match *column {
+            "thread" => *value = open.thread.to_string(),
+            "thread_executions" => *value = "0".to_owned(),
+            "open_s" => *value = open.seconds.to_string(),
+            _ => {}
+        }
+    }
+    row
 }
 
 /// The counts of all time, of useful time and of waits, and the shares that were counted.
@@ -227,7 +271,9 @@ fn optional(value: Option<impl ToString>) -> String {
 const WORKSHARING: &[Cause] =
     &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
 
-const FIXED: [&str; 51] = [
+/// The column of the sentence about a busy machine.
+const BUSY: usize = FIXED.len() - 1;
+const FIXED: [&str; 53] = [
     "pid",
     "parent",
     "program",
@@ -279,6 +325,8 @@ const FIXED: [&str; 51] = [
     "phase_kind",
     "phase_s",
     "phase_unended",
+    "open_s",
+    "busy_machine",
 ];
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ struct Document<'a, P> {
     energy: Option<Energy<'a>>,
     processes: P,
     ranks: Option<json_overview::Ranks<'a>>,
-    notes: &'a [String],
+    notes: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -161,6 +161,7 @@ struct Region<'a, F, T> {
     energy: Option<RegionEnergy>,
     threads: T,
     adaptation: Option<Adaptation<'a>>,
+    open: Option<json_states::Open>,
 }
 
 #[derive(Serialize)]
@@ -247,7 +248,7 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
         energy: report.energy.as_ref().map(run_energy),
         processes,
         ranks: json_overview::ranks(&report.overview),
-        notes: &report.notes,
+        notes: report.remarks(),
     }
 }
 
@@ -340,9 +341,9 @@ fn runtime(runtime: &Runtime) -> RuntimeLibrary<'_> {
 fn event(event: &report::Column) -> Event<'_> {
     Event {
         name: &event.name,
-        unit: event.unit,
+        unit: &event.unit,
         uncounted: event.uncounted.as_deref(),
-        doubt: event.doubt,
+        doubt: event.doubt.as_deref(),
     }
 }
 
@@ -396,6 +397,7 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         energy: region.energy.as_ref().map(region_energy),
         threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
         adaptation: region.adaptation.as_ref().map(|one| adaptation(one, &region.guards)),
+        open: region.open.as_ref().map(json_states::open),
     }
 }
 

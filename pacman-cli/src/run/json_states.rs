@@ -62,6 +62,30 @@ struct Wait {
     time_s: f64,
 }
 
+/// An execution that had not ended.
+#[derive(Serialize)]
+pub(super) struct Open {
+    time_s: f64,
+    open_threads: Vec<OpenThread>,
+}
+
+#[derive(Serialize)]
+struct OpenThread {
+    thread: u32,
+    time_s: f64,
+    open_waits: Vec<Wait>,
+}
+
+pub(super) fn open(open: &report::OpenExecution) -> Open {
+    let wait = |&(site, count, time_s): &(usize, u64, f64)| Wait { site, count, time_s };
+    let thread = |one: &report::OpenThread| OpenThread {
+        thread: one.thread,
+        time_s: one.seconds,
+        open_waits: one.waits.iter().map(wait).collect(),
+    };
+    Open { time_s: open.seconds, open_threads: open.threads.iter().map(thread).collect() }
+}
+
 pub(super) fn site(site: &SiteReport) -> Site<'_> {
     Site {
         cause: site.site.cause.word(),

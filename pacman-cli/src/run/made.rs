@@ -1,11 +1,11 @@
 //! Made-up runs.
 
 use pacman_core::{Provenance, Topology};
-use pacman_regions::Recording;
+use pacman_regions::{Event, EventFacts, Machine, Recording};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::run::report::{Report, Run, Seats};
+use crate::run::report::{Report, Run};
 
 /// A run of 4 s with these regions.
 pub(in crate::run) fn recording(regions: usize) -> Recording {
@@ -41,12 +41,29 @@ pub(in crate::run) fn report(recordings: &[Recording]) -> Report {
             scheduling: None,
         },
         provenance: Provenance::here(Some(&topology), std::time::SystemTime::now()),
-        seats: Seats::of(&topology),
         objective: None,
         simulated: None,
         energy: None,
     };
-    Report::of(run, recordings)
+    let mut recordings = recordings.to_vec();
+    let machine = Machine::of(&topology, run.provenance.system.clone(), None);
+    for recording in &mut recordings {
+        recording.machine = Some(machine.clone());
+    }
+    Report::of(run, &recordings)
+}
+
+/// An event as this machine knows it.
+pub(crate) fn described(name: &str) -> Event {
+    let known: Option<pacman_core::Event> = name.parse().ok();
+    let facts = known.map(|known| EventFacts {
+        canonical: known.name().to_owned(),
+        unit: known.unit().to_owned(),
+        is_hardware: known.is_hardware(),
+        doubt: None,
+    });
+    let unknown = Event::unknown(name);
+    Event { facts: facts.unwrap_or(unknown.facts), ..unknown }
 }
 
 /// A thread of a region of 8 s.
@@ -101,8 +118,7 @@ pub(in crate::run) fn with_phase(mut recording: Recording) -> Recording {
         ],
     }]);
     recording.phases = serde_json::from_value(phases).expect("phases");
-    let event = json!({"name": "task-clock", "unit": "ns", "uncounted": null});
-    recording.events = vec![serde_json::from_value(event).expect("an event")];
+    recording.events = vec![described("task-clock")];
     for row in recording.regions.iter_mut().flat_map(|region| &mut region.rows) {
         row.counts = vec![None];
     }

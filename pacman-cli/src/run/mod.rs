@@ -17,7 +17,7 @@ mod json_states;
 mod launch;
 pub(crate) mod library;
 #[cfg(test)]
-mod made;
+pub(crate) mod made;
 pub(crate) mod memory;
 pub(crate) mod names;
 mod open_metrics;
@@ -31,6 +31,7 @@ mod spawn;
 mod text;
 mod trace;
 mod training;
+mod words;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -40,7 +41,7 @@ use pacman_events::shown::{shown_path, text_of};
 
 use pacman_adapt::Rapl;
 use pacman_core::{Provenance, Topology, platform};
-use pacman_regions::Recording;
+use pacman_regions::{Machine, Recording};
 
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::{self, Exit};
@@ -56,7 +57,7 @@ use memory::{Found, Memory};
 use pacman_core::atomic_write;
 use ranks::{Gathered, Gathering};
 pub(crate) use ranks::{MergeArgs, merge};
-use report::{Report, Run, Seats};
+use report::{Report, Run};
 use shared::Shared;
 use spawn::Environment;
 pub(crate) use text::{seconds, share};
@@ -82,7 +83,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     };
     let found = memory::found_in(directory);
     let shown = shown_path(directory);
-    let Some(first) = found.recordings.first().map(|recording| recording.process.clone()) else {
+    let Some(first) = found.recordings.first() else {
         return Err(CliError::BadInput(match &found.wrong[..] {
             [] => format!("cannot read {shown}: it has no recording"),
             wrong => format!("cannot read a recording: {}", wrong.join("; ")),
@@ -91,21 +92,27 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     for line in &found.wrong {
         error::complain(format!("a recording is left out: {line}"));
     }
+    let (first, machine) = (first.process.clone(), first.machine.clone());
     let end =
         |recording: &Recording| recording.process.began + recording.process.seconds - first.began;
     let seconds = found.recordings.iter().map(end).fold(0.0, f64::max);
     let at = SystemTime::now();
     let ended = Ended { pid: 0, exit: Exit::Status(0), seconds, at, scheduling: None };
     let since_1970 = Duration::try_from_secs_f64(first.began).unwrap_or_default();
-    let topology = Topology::detect().ok();
+    // The machine that reads is not the subject.
+    let mut provenance = Provenance::here(None, SystemTime::UNIX_EPOCH + since_1970);
+    provenance.host = first.host.unwrap_or(provenance.host);
+    provenance.processor = machine.as_ref().map(|machine| machine.processor.clone());
+    if let Some(machine) = &machine {
+        provenance.system.clone_from(&machine.system);
+    }
     let run = Run {
         command: first.command,
         ended,
-        provenance: Provenance::here(topology.as_ref(), SystemTime::UNIX_EPOCH + since_1970),
+        provenance,
         objective: None,
-        simulated: None,
+        simulated: machine.and_then(|machine| machine.simulated),
         energy: None,
-        seats: topology.as_ref().map(Seats::of).unwrap_or_default(),
     };
     let mut recordings = found.recordings;
     endings::complete(&mut recordings, &run.ended);
@@ -247,9 +254,15 @@ impl Prepared {
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),
             simulated: platform::current().simulation().map(|machine| machine.title.to_owned()),
             energy,
-            seats: topology.as_ref().map(Seats::of).unwrap_or_default(),
         };
         endings::complete(&mut recordings, &run.ended);
+        if let Some(topology) = &topology {
+            let system = run.provenance.system.clone();
+            let machine = Machine::of(topology, system, run.simulated.clone());
+            for recording in &mut recordings {
+                recording.machine.get_or_insert_with(|| machine.clone());
+            }
+        }
         let report = Report::of(run.clone(), &recordings);
         let seen = report.observed().next().is_some() || report.has_mpi();
         if !seen {

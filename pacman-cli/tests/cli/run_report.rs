@@ -15,8 +15,8 @@ use super::{pacman_pmu, text};
 pub(super) const RECORDING: &str = r#"{"process": {"pid": 0, "parent": 1, "command": ["/opt/solver", "<in>"], "seconds": 10.0, "ending": "exit"},
 "runtimes": [{"family": "libgomp", "path": "/usr/lib/libgomp.so.1", "version": null}],
 "threads": 2, "contexts": 2,
-"events": [{"name": "CYCLES", "uncounted": null}, {"name": "INSTRUCTIONS", "uncounted": null},
-           {"name": "LLC_MISSES", "uncounted": "no such counter here"}],
+"events": [{"name": "CYCLES", "uncounted": null, "facts": {"canonical": "CYCLES", "unit": "cycles", "is_hardware": true, "doubt": null}}, {"name": "INSTRUCTIONS", "uncounted": null, "facts": {"canonical": "INSTRUCTIONS", "unit": "instructions", "is_hardware": true, "doubt": null}},
+           {"name": "LLC_MISSES", "uncounted": "no such counter here", "facts": {"canonical": "LLC_MISSES", "unit": "misses", "is_hardware": true, "doubt": null}}],
 "overhead": {"nanoseconds": 500.0, "reads": "rdpmc"},
 "regions": [
 {"site": {"module": "/no/such/solver", "address": 64, "source": ";a.cpp;lab::Grid<int>::inner;7;1;;"},
@@ -107,7 +107,7 @@ fn impossible_counts_are_named_and_in_no_sum() {
         let has_reason = report.contains(if form == "csv" { why } else { note });
         assert!(has_reason, "{form}: {report}");
         let sums = match form {
-            "csv" => ",100,,,,,3000000,6000000,",
+            "csv" => ",100,,,,,,,3000000,6000000,",
             "json" => "\"CYCLES\": 3000000,",
             _ => ">=3,000,000",
         };
@@ -132,7 +132,7 @@ fn csv_has_a_row_for_each_thread() {
     assert_eq!(lines.len(), 4);
     assert!(lines[0].starts_with("pid,parent,program,host,rank,region,name,"), "{}", lines[0]);
     // The unit of LLC_MISSES depends on the processor, which may not have it.
-    let events = ",implausible,phase_kind,phase_s,phase_unended,CYCLES [cycles],INSTRUCTIONS [instructions],LLC_MISSES [";
+    let events = ",implausible,phase_kind,phase_s,phase_unended,open_s,busy_machine,CYCLES [cycles],INSTRUCTIONS [instructions],LLC_MISSES [";
     assert!(lines[0].contains(events), "{}", lines[0]);
     let columns = lines[0].split(',').count();
     assert!(
@@ -144,7 +144,7 @@ fn csv_has_a_row_for_each_thread() {
     assert!(lines[0].contains(states), "{}", lines[0]);
     // The third event, and the counts of useful time and of waits.
     let empty = ",".repeat(7);
-    let counts = format!(",100,,,,,3000000,6000000{empty}");
+    let counts = format!(",100,,,,,,,3000000,6000000{empty}");
     assert!(lines[1].ends_with(&counts), "what is absent is empty: {}", lines[1]);
     assert!(lines[3].contains("\"lab::Grid<int>::inner, line 7\",a.cpp,7,"), "{}", lines[3]);
 }

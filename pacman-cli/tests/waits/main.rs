@@ -4,6 +4,7 @@
 //! processors would come between the clock of the program and that of the library.
 
 mod counts;
+mod free;
 mod off;
 mod phases;
 #[path = "../cli/scratch.rs"]

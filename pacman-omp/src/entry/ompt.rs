@@ -26,7 +26,7 @@ use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
-use crate::waits::{self, PartKey};
+use crate::waits::{self, Company, PartKey};
 use crate::worker::Worker;
 
 /// A function of the runtime that asked for a tool.
@@ -228,7 +228,7 @@ unsafe extern "C" fn implicit_task(
     let Some(region) = data.region() else { return };
     let worker = Worker::here();
     let OmptState { regions, parts, .. } = &worker.ompt;
-    let mut region_begun = None;
+    let (mut region_begun, mut is_nested) = (None, false);
     if number == 0 {
         let Ok(mut regions) = regions.try_borrow_mut() else { return };
         let Some(open_regions) = regions.iter_mut().rfind(|region| region.data == data) else {
@@ -236,13 +236,15 @@ unsafe extern "C" fn implicit_task(
         };
         open_regions.size = size;
         region_begun = Some(open_regions.begun);
+        is_nested = open_regions.is_nested;
     }
     let Ok(mut parts) = parts.try_borrow_mut() else { return };
     *task = data.0;
     let begun = worker.begin(Some(region));
     let waits = process::has_waits().then(|| {
         let (team, region) = (data.0 as usize, region.number);
-        let key = PartKey { team, region, thread: number, weight: 1 };
+        let company = Company { is_team: size > 1, is_nested, yields: true };
+        let key = PartKey { team, region, thread: number, weight: 1, company };
         let starting = region_begun.map(|region| begun.since(region));
         let open = worker.ompt.open.try_borrow().map_or(0, |open| open.len());
         let around = waits::begin_part(worker, key, begun.counters());

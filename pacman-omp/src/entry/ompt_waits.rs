@@ -66,7 +66,7 @@ fn begin_wait(cause: Cause, caller: *const c_void) {
     push(worker, || match state.part().is_none() || state.is_waiting(frame) {
         true => Open::Ignored,
         false => {
-            let begun = state.open(REPORTED, || worker.now());
+            let begun = state.open(REPORTED, cause, || worker.now());
             Open::Wait { begun, cause, caller: caller as u64 }
         }
     });
@@ -78,8 +78,8 @@ fn end_wait() {
     let state = &worker.waits;
     match pop(worker) {
         Some(Open::Wait { begun, cause, caller }) => {
-            let tasks = state.close(now, || worker.now());
-            let ticks = process::between(begun, now).saturating_sub(tasks);
+            let Some(apart) = state.close(now, || worker.now()) else { return };
+            let ticks = process::between(begun, now).saturating_sub(apart);
             // Without a caller, the cause is the construct.
             let caller = if caller == 0 { u64::from(NO_CALLER + cause as u32) } else { caller };
             state.add(caller, cause, ticks);

@@ -2,6 +2,8 @@
 
 use std::ptr;
 
+use pacman_regions::RuntimeFamily;
+
 use super::call::mode;
 use super::state::{Own, Team, UNKNOWN};
 use crate::counting::Counting;
@@ -9,7 +11,7 @@ use crate::function::Function;
 use crate::process;
 use crate::region::Region;
 use crate::seen::Seen;
-use crate::waits::{self, PartKey};
+use crate::waits::{self, Company, PartKey};
 use crate::worker::{PartStart, Worker};
 use crate::worksharing;
 
@@ -50,6 +52,9 @@ impl Team {
             // A reading of the processor clock takes longer than a short part.
             begun.later(waits::part(worker, self.key(region, thread), starting, counters, body));
         } else {
+            if may_wait {
+                worker.opens_part(region.number, thread, begun.at());
+            }
             body();
         }
         self.end::<MODE>(&begun, region, worker, thread);
@@ -62,6 +67,7 @@ impl Team {
             let starting = begun.since(self.own.begun.get());
             begun.later(waits::part(worker, self.key(region, thread), starting, None, body));
         } else {
+            worker.opens_part(region.number, thread, begun.at());
             body();
         }
         worker.end_in_set(&begun, region, thread);
@@ -70,7 +76,13 @@ impl Team {
     /// The part of number `thread`, for its waits.
     pub(super) fn key(&self, region: &Region, thread: u32) -> PartKey {
         let (team, weight) = (ptr::from_ref(self).addr(), self.weight());
-        PartKey { team, region: region.number, thread, weight }
+        let company = Company {
+            // Number 0 has set the size, and others have company.
+            is_team: thread > 0 || self.own.size.get() > 1,
+            is_nested: self.own.depth > 0,
+            yields: self.runtime.family == RuntimeFamily::Libomp,
+        };
+        PartKey { team, region: region.number, thread, weight, company }
     }
 
     /// Whether `worker` is the team's primary thread.

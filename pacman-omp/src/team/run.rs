@@ -83,6 +83,11 @@ pub(crate) fn run_new(call: Call, start: Start<'_>) -> bool {
             run_sampled(region, Worker::here(), call, start);
         }
         Some(CallTarget { region: Some(region), .. }) => {
+            // Where every execution is timed, only the first one is noted: a note takes as long as a short region.
+            if call.entry != Function::GOMP_teams_reg {
+                let worker = Worker::here();
+                worker.opens_part(region.number, 0, worker.now());
+            }
             run_region(region, || call, start);
         }
         Some(CallTarget { runtime, region: None }) => {

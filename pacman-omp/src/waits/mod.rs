@@ -6,22 +6,26 @@
 //! [`part`] brackets a thread's part in a region. The state of a thread is in [`WaitState`], the
 //! constructs of the process in [`sites`]. The [README](README.md) has the rules.
 
+mod company;
 mod counts;
 pub(crate) mod numbers;
 mod open_wait;
 mod processor;
+mod roots;
 pub(crate) mod sites;
 mod state;
 mod table;
 mod thread_clock;
+mod under_way;
 mod useful;
 mod wait;
 
+pub(crate) use company::Company;
 pub(crate) use open_wait::OpenWait;
+pub(crate) use roots::forget_root;
 pub(crate) use sites::forget as forget_sites;
 pub(crate) use state::{PartKey, PhaseBegin, REPORTED, Saved, WaitState};
 pub(crate) use useful::{PartTime, UsefulTime};
 pub(crate) use wait::{
-    begin, begin_mpi, begin_part, end, end_mpi, end_part, forget_root, note_root, part, task,
-    unseen_task, wait,
+    begin, begin_mpi, begin_part, end, end_mpi, end_part, note_root, part, task, unseen_task, wait,
 };

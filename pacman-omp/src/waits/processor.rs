@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use pacman_regions::arena::state;
 
-use super::thread_clock::thread_clock;
+use super::thread_clock::{Switches, switches, thread_clock};
 
 /// The least ticks between two readings within a part: 10 to 16 µs of a TSC of 2 to 3.3 GHz. A reading
 /// takes 0.35 µs in a virtual machine.
@@ -38,11 +38,22 @@ pub(crate) struct ClockReading {
     /// The time of the reading; [`OFF`] without one.
     ticks: u64,
     nanoseconds: u64,
+    /// `None` if the kernel does not count them.
+    switches: Option<Switches>,
+}
+
+/// What the thread did between two readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Doings {
+    /// Nanoseconds on a processor.
+    pub(super) ran: u64,
+    /// How often it left the processor.
+    pub(super) switches: Switches,
 }
 
 /// No time is as late, so that nothing is due.
 const OFF: u64 = u64::MAX;
-const NONE: ClockReading = ClockReading { ticks: OFF, nanoseconds: 0 };
+const NONE: ClockReading = ClockReading { ticks: OFF, nanoseconds: 0, switches: None };
 
 /// Time between readings, and the time on a processor in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +63,22 @@ struct Spent {
 }
 
 impl ClockReading {
+    /// Reads the clock of a thread that asks at `ticks`. The switches come first: one that follows is of the
+    /// next stretch, and so is its time.
+    fn take(ticks: u64) -> Option<ClockReading> {
+        let switches = switches();
+        Some(ClockReading { ticks, nanoseconds: thread_clock()?, switches })
+    }
+
+    /// What the thread did since `before`, if the kernel tells.
+    fn doings(self, before: ClockReading) -> Option<Doings> {
+        let Spent { nanoseconds: ran, .. } = self.since(before)?;
+        let (now, then) = (self.switches?, before.switches?);
+        let voluntary = now.voluntary.checked_sub(then.voluntary)?;
+        let involuntary = now.involuntary.checked_sub(then.involuntary)?;
+        Some(Doings { ran, switches: Switches { voluntary, involuntary } })
+    }
+
     /// The time since `before`; `None` without both readings, or if they are of two clocks: that of a
     /// forked child begins at 0.
     fn since(self, before: ClockReading) -> Option<Spent> {
@@ -111,28 +138,70 @@ impl Default for ProcessorTime {
 }
 
 impl ProcessorTime {
-    /// A state ends at `now`. Answers whether the clock was read.
+    /// Useful time ends at `at`, and a wait begins or goes on. Answers whether the clock was read.
     #[inline(always)]
-    pub(super) fn ends(&self, ended: Ended, now: impl Fn() -> u64, at: u64) -> bool {
-        let is_due = at.saturating_sub(self.latest.get().ticks) >= LEAST;
+    pub(super) fn ends_useful(&self, now: impl Fn() -> u64, at: u64) -> bool {
+        let is_due = self.is_due(at);
         if is_due {
-            self.read(ended, now, at);
+            self.read_to_the_end(now, at);
         }
         is_due
     }
 
-    /// The same, however short the state was.
+    /// A call in which threads wait ends at `at`. `state` says, by what the thread did, whether it waited.
+    #[inline(always)]
+    pub(super) fn ends_wait(
+        &self,
+        now: impl Fn() -> u64,
+        at: u64,
+        state: impl FnOnce(Option<Doings>) -> Ended,
+    ) {
+        if self.is_due(at) {
+            self.read_and_judge(now, at, state);
+        } else {
+            state(None);
+        }
+    }
+
+    #[inline(always)]
+    fn is_due(&self, at: u64) -> bool {
+        at.saturating_sub(self.latest.get().ticks) >= LEAST
+    }
+
+    /// Reads the clock as useful time ends at `at`. If another thread takes the processor at the reading, this
+    /// time is useful time on no processor as well: the thread would have lost it while it worked.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read_to_the_end(&self, now: impl Fn() -> u64, at: u64) {
+        self.read(Ended::Useful, &now, at);
+        let again = now();
+        if again.saturating_sub(at) > MOST_OWN {
+            self.read(Ended::Useful, now, again);
+        }
+    }
+
+    /// A state ends at `at`.
     #[cold]
     #[inline(never)]
     pub(super) fn read(&self, ended: Ended, now: impl Fn() -> u64, at: u64) {
+        self.read_and_judge(now, at, |_| ended);
+    }
+
+    #[inline]
+    fn read_and_judge(
+        &self,
+        now: impl Fn() -> u64,
+        at: u64,
+        state: impl FnOnce(Option<Doings>) -> Ended,
+    ) {
         let before = self.latest.get();
-        let nanoseconds = thread_clock();
+        let latest = ClockReading::take(at);
         self.cost.set(self.cost.get() + own_work(at, now()));
-        let latest = nanoseconds.map(|nanoseconds| ClockReading { ticks: at, nanoseconds });
         if latest.is_none() {
             self.lose();
         }
         self.latest.set(latest.unwrap_or(NONE));
+        let ended = state(latest.and_then(|latest| latest.doings(before)));
         if before.ticks != OFF {
             self.add(ended, before);
         }
@@ -255,12 +324,22 @@ mod tests {
     fn time_belongs_to_the_state_that_ends() {
         let time = ProcessorTime::default();
         let clock = || 0;
-        assert!(!time.ends(Ended::Useful, clock, 5 * LEAST), "nothing is due outside of parts");
+        assert!(!time.ends_useful(clock, 5 * LEAST), "nothing is due outside of parts");
         time.read(Ended::Useful, clock, 5 * LEAST);
         time.begin(true);
-        assert!(!time.ends(Ended::Useful, clock, 6 * LEAST - 1), "too short");
-        assert!(time.ends(Ended::Waiting, clock, 6 * LEAST));
-        assert!(time.ends(Ended::Useful, clock, 9 * LEAST));
+        assert!(!time.ends_useful(clock, 6 * LEAST - 1), "too short");
+        let mut known = None;
+        let mut waits = |doings| {
+            known = doings;
+            Ended::Waiting
+        };
+        time.ends_wait(clock, 6 * LEAST - 1, |doings| {
+            assert_eq!(doings, None, "too short");
+            Ended::Waiting
+        });
+        time.ends_wait(clock, 6 * LEAST, &mut waits);
+        assert!(known.is_some_and(|doings| doings.switches.voluntary == 0), "{known:?}");
+        assert!(time.ends_useful(clock, 9 * LEAST));
         time.read(Ended::Useful, clock, 9 * LEAST + 3);
         let sums = taken(&time);
         let ticks: Vec<(u32, u64)> = sums.iter().map(|sum| (sum.0, sum.2)).collect();
@@ -277,6 +356,19 @@ mod tests {
         time.read(Ended::Useful, || 10_000 + 3 * MOST_OWN, 10_000);
         time.read(Ended::Useful, || 20_600, 20_000);
         assert_eq!(time.take_cost(), 600);
+    }
+
+    /// The wait that begins after such a reading has nothing of it.
+    #[test]
+    fn a_processor_that_is_lost_at_a_reading_is_lost_to_the_work_before() {
+        let time = ProcessorTime::default();
+        time.read(Ended::Useful, || 0, 0);
+        time.begin(true);
+        let late = LEAST + 3 * MOST_OWN;
+        assert!(time.ends_useful(|| late, LEAST));
+        time.ends_wait(|| late, late + LEAST, |_| Ended::Waiting);
+        let ticks: Vec<(u32, u64)> = taken(&time).iter().map(|sum| (sum.0, sum.2)).collect();
+        assert_eq!(ticks, [(state::USEFUL_TIME, late), (state::WAITING_TIME, LEAST)]);
     }
 
     #[test]

@@ -5,10 +5,12 @@ use std::cell::{Cell, UnsafeCell};
 use pacman_regions::Cause;
 use pacman_regions::arena::{WaitRow, state};
 
+use super::company::Company;
 use super::counts::{PartCounts, WaitCounts};
 use super::numbers;
 use super::processor::{ClockReading, Ended, PhaseClock, ProcessorTime, own_work};
 use super::table::{Key, Table};
+use super::under_way::{UnderWay, WORKS};
 use crate::counting::Counters;
 use crate::isolation::isolated;
 
@@ -22,11 +24,13 @@ pub(crate) struct PartKey {
     pub(crate) thread: u32,
     /// The executions that the part's execution stands for.
     pub(crate) weight: u32,
+    pub(crate) company: Company,
 }
 
 impl Default for PartKey {
     fn default() -> PartKey {
-        PartKey { team: 0, region: state::OUTSIDE, thread: UNNUMBERED, weight: 1 }
+        let (region, thread) = (state::OUTSIDE, UNNUMBERED);
+        PartKey { team: 0, region, thread, weight: 1, company: Company::ANY }
     }
 }
 
@@ -41,8 +45,7 @@ impl PartKey {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Saved {
     part: PartKey,
-    open: usize,
-    tasks: u64,
+    open: UnderWay,
     mark: usize,
     /// `None` around a task of the same part, which goes on.
     counts: Option<PartCounts>,
@@ -67,10 +70,7 @@ pub(crate) struct PhaseBegin {
 pub(crate) struct WaitState {
     /// The innermost part.
     part: Cell<PartKey>,
-    /// The stack address of the open wait; 0 if the thread works.
-    open: Cell<usize>,
-    /// The ticks of tasks in the open wait.
-    tasks: Cell<u64>,
+    open: Cell<UnderWay>,
     /// The number of the thread outside of regions; [`UNNUMBERED`] before its first use.
     number: Cell<u32>,
     /// The waits of the latest part.
@@ -93,8 +93,7 @@ impl Default for WaitState {
     fn default() -> WaitState {
         WaitState {
             part: Cell::default(),
-            open: Cell::new(0),
-            tasks: Cell::new(0),
+            open: Cell::new(WORKS),
             number: Cell::new(UNNUMBERED),
             timed: Cell::new(0),
             own: Cell::new(0),
@@ -144,7 +143,7 @@ impl WaitState {
     /// frame is gone: the program left it by `longjmp`.
     #[inline]
     pub(crate) fn is_waiting(&self, frame: usize) -> bool {
-        match self.open.get() {
+        match self.open.get().frame {
             0 => false,
             // Stacks grow down.
             open if frame < open => true,
@@ -157,36 +156,59 @@ impl WaitState {
 
     #[cold]
     fn drop_open(&self) {
-        self.open.set(0);
-        self.tasks.set(0);
+        self.open.set(WORKS);
         self.add_state(state::DROPPED, 0);
     }
 
     /// Begins a wait. Answers the time, of which `now` reads the clock.
     #[inline(always)]
-    pub(crate) fn open(&self, frame: usize, now: impl Fn() -> u64) -> u64 {
-        self.open.set(frame);
-        self.tasks.set(0);
-        let begun = now();
-        let has_read = self.processor.ends(Ended::Useful, &now, begun);
-        // The readings are not part of the wait. A processor that is lost meanwhile is lost to the wait.
-        let is_read = self.counts.begin() || has_read;
-        if is_read { begun + own_work(begun, now()) } else { begun }
+    pub(crate) fn open(&self, frame: usize, cause: Cause, now: impl Fn() -> u64) -> u64 {
+        // A call of the program that is inside of this one must find it.
+        self.open.set(UnderWay { frame, ..WORKS });
+        let since = self.begin_waiting(cause, now(), &now);
+        self.open.set(UnderWay { frame, cause, since, ..WORKS });
+        since
     }
 
-    /// Ends the wait at `ended`. Answers the ticks of tasks in it.
+    /// The thread begins to wait, at `at` or, if anything is read, after the readings. A processor that is lost
+    /// at a reading is lost to the work before.
     #[inline(always)]
-    pub(crate) fn close(&self, ended: u64, now: impl Fn() -> u64) -> u64 {
-        self.counts.end();
-        self.processor.ends(Ended::Waiting, now, ended);
-        self.open.set(0);
-        self.tasks.replace(0)
+    fn begin_waiting(&self, cause: Cause, at: u64, now: impl Fn() -> u64) -> u64 {
+        let has_read = self.processor.ends_useful(&now, at);
+        let is_counted = self.part.get().company.can_wait(cause) && self.counts.begin();
+        if is_counted || has_read { now() } else { at }
+    }
+
+    /// The thread no longer waits, at `at`. Answers its call, with what it did there.
+    #[inline(always)]
+    fn end_waiting(&self, at: u64, now: impl Fn() -> u64) -> UnderWay {
+        let mut open = self.open.get();
+        let company = self.part.get().company;
+        if company.can_wait(open.cause) {
+            self.counts.end();
+        }
+        self.processor.ends_wait(now, at, |doings| {
+            let waited = company.waited(open.cause, doings);
+            open.has_waited |= waited;
+            open.apart += if waited { 0 } else { at.saturating_sub(open.since) };
+            if waited { Ended::Waiting } else { Ended::Useful }
+        });
+        open
+    }
+
+    /// Ends a call at `ended`. Answers the ticks in which it did not wait: those of tasks, and those without a
+    /// processor. `None` if it did not wait at all.
+    #[inline(always)]
+    pub(crate) fn close(&self, ended: u64, now: impl Fn() -> u64) -> Option<u64> {
+        let open = self.end_waiting(ended, now);
+        self.open.set(WORKS);
+        open.has_waited.then_some(open.apart)
     }
 
     /// Ends a wait that the program leaves by an exception.
     #[cold]
     pub(crate) fn abandon(&self) {
-        if self.open.get() != 0 {
+        if self.open.get().frame != 0 {
             self.drop_open();
         }
     }
@@ -224,27 +246,26 @@ impl WaitState {
     /// Begins a task of the present part at `begun`.
     #[inline]
     pub(crate) fn enter_task(&self, begun: u64, now: impl Fn() -> u64) -> Saved {
-        let open = self.open.replace(0);
-        if open != 0 {
-            self.counts.end();
-            self.processor.ends(Ended::Waiting, now, begun);
-        }
-        let (part, tasks) = (self.part.get(), self.tasks.replace(0));
-        let (counts, entered, was_idle) = (None, None, false);
-        Saved { part, open, tasks, mark: 0, counts, entered, was_idle, around: 0, starting: 0 }
+        let open = match self.open.get().frame {
+            0 => WORKS,
+            _ => self.end_waiting(begun, now),
+        };
+        self.open.set(WORKS);
+        let (part, counts, entered, was_idle) = (self.part.get(), None, None, false);
+        Saved { part, open, mark: 0, counts, entered, was_idle, around: 0, starting: 0 }
     }
 
     /// Ends the work that [`enter`](Self::enter) began, at `ended`. Its waits get into the rows.
     #[inline]
     pub(crate) fn leave(&self, saved: Saved, ended: u64, now: impl Fn() -> u64) {
-        if self.open.get() != 0 {
+        if self.open.get().frame != 0 {
             self.drop_open();
         }
         if self.counts.is_complete() {
             self.add_state(state::COUNTED, 0);
         }
         let readings = self.processor.take_cost();
-        self.processor.read(Ended::Useful, &now, ended);
+        self.processor.read_to_the_end(&now, ended);
         let has_lost_clock = self.settle();
         let weight = u64::from(self.part.get().weight);
         self.timed.set(self.table(|table| table.flush(saved.mark, weight)));
@@ -278,12 +299,12 @@ impl WaitState {
             return run();
         }
         let begun = now();
-        self.processor.ends(Ended::Useful, &now, begun);
+        self.processor.ends_useful(&now, begun);
         self.idle_since.set(begun);
         let answer = run();
         let ended = now();
         self.end_idle(ended);
-        self.processor.ends(Ended::Waiting, now, ended);
+        self.processor.ends_wait(now, ended, |_| Ended::Waiting);
         answer
     }
 
@@ -307,7 +328,7 @@ impl WaitState {
 
     /// Reads the processor clock at the begin or the end of a phase.
     fn read_in_phase(&self, now: impl Fn() -> u64) {
-        let is_waiting = self.open.get() != 0 || self.idle_since.get() != 0;
+        let is_waiting = self.open.get().frame != 0 || self.idle_since.get() != 0;
         let ended = if is_waiting { Ended::Waiting } else { Ended::Useful };
         let at = now();
         self.processor.read(ended, now, at);
@@ -317,15 +338,16 @@ impl WaitState {
     #[inline]
     pub(crate) fn restore(&self, saved: Saved, ticks: u64, ended: u64, now: impl Fn() -> u64) {
         self.part.set(saved.part);
-        self.open.set(saved.open);
-        self.tasks.set(saved.tasks + ticks);
         if let Some(counts) = saved.counts {
             self.counts.replace(counts);
         }
-        if saved.open != 0 {
-            self.processor.ends(Ended::Useful, now, ended);
-            self.counts.begin();
+        if saved.open.frame == 0 {
+            return self.open.set(WORKS);
         }
+        let since = self.begin_waiting(saved.open.cause, ended, now);
+        // What the readings took is work as the task was.
+        let apart = saved.open.apart + ticks + since.saturating_sub(ended);
+        self.open.set(UnderWay { since, apart, ..saved.open });
     }
 
     /// The number of waits of the part that ended last.
@@ -409,7 +431,8 @@ impl WaitState {
 
     /// The rows of the thread, which ends.
     pub(crate) fn rows(&self) -> Vec<&'static WaitRow> {
-        self.table(|table| table.rows().collect())
+        // A part that the thread left by its end leaves nothing to the next thread.
+        self.table(|table| table.rows().inspect(|row| row.forget_open()).collect())
     }
 
     /// In the child of a fork: all rows are the parent's.

@@ -34,12 +34,10 @@ impl Key {
 
 struct Entry {
     key: Key,
+    /// It has the waits of the part under way apart: a process may end in it.
     row: &'static WaitRow,
     /// See [`sites::forgotten`].
     forgotten: u32,
-    /// Waits that are not in the row yet.
-    count: u64,
-    ticks: u64,
 }
 
 impl Entry {
@@ -54,14 +52,13 @@ impl Entry {
     }
 }
 
-/// Waits get into the rows when their part ends, as the part's time does. So a process that ends in a
-/// part leaves neither.
+/// Waits get into the sums of the rows when their part ends, as the part's time does.
 #[derive(Default)]
 pub(super) struct Table {
     entries: Vec<Entry>,
     /// One more than the place in `entries`; 0 where it is free. The length is a power of two.
     index: Vec<u32>,
-    /// The places of entries with waits that are not in their rows.
+    /// The places of entries with waits of parts under way.
     touched: Vec<u32>,
 }
 
@@ -72,15 +69,13 @@ impl Table {
     pub(super) fn add(&mut self, key: &Key, count: u64, ticks: u64) -> bool {
         let Some(place) = self.find(key) else { return false };
         let entry = &mut self.entries[place];
-        if entry.count | entry.ticks == 0 {
-            if entry.forgotten != sites::forgotten() && !entry.is_there() {
-                return false;
-            }
+        if entry.forgotten != sites::forgotten() && !entry.row.is_open() && !entry.is_there() {
+            return false;
+        }
+        if entry.row.add_open(count, ticks) {
             // `enter` has reserved the room.
             self.touched.push(place as u32);
         }
-        entry.count += count;
-        entry.ticks += ticks;
         true
     }
 
@@ -114,7 +109,7 @@ impl Table {
             rows::give_back_waits(std::iter::once(self.entries[place].row));
         }
         let row = rows::wait_row(key.region, key.thread, site);
-        let entry = Entry { key: *key, row, forgotten: sites::forgotten(), count: 0, ticks: 0 };
+        let entry = Entry { key: *key, row, forgotten: sites::forgotten() };
         if let Some(place) = known {
             self.entries[place] = entry;
             return;
@@ -140,26 +135,25 @@ impl Table {
         self.index[at] = place as u32 + 1;
     }
 
-    /// The number of entries with waits that are not in their rows.
+    /// The number of entries with waits of parts under way.
     #[inline]
     pub(super) fn mark(&self) -> usize {
         self.touched.len()
     }
 
-    /// Moves the waits and states since `mark` into the rows, each `weight` times. Answers the number of
+    /// Moves the waits and states since `mark` into the sums of the rows, each `weight` times. Answers the number of
     /// the waits.
     #[inline]
     pub(super) fn flush(&mut self, mark: usize, weight: u64) -> u64 {
         let mut timed = 0;
         while self.touched.len() > mark {
             let Some(place) = self.touched.pop() else { break };
-            let entry = &mut self.entries[place as usize];
-            entry.row.add(entry.count * weight, entry.ticks * weight);
+            let entry = &self.entries[place as usize];
+            let count = entry.row.close(weight);
             // Below are the numbers of states.
             if entry.key.caller >= u64::from(state::SITES) {
-                timed += entry.count;
+                timed += count;
             }
-            (entry.count, entry.ticks) = (0, 0);
         }
         timed
     }

@@ -19,7 +19,7 @@ pub(super) fn thread_clock() -> Option<u64> {
 }
 
 /// How often the calling thread left a processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switches {
     /// It slept: for a lock, a barrier, input, or a page from a disk.
     pub(super) voluntary: u64,

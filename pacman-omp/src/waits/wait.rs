@@ -1,11 +1,10 @@
 //! What a thread does in a region: parts, waits and tasks.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
 use super::open_wait::OpenWait;
+use super::roots::{self, Root};
 use super::sites;
 use super::state::{PartKey, Saved};
 use crate::arena;
@@ -75,7 +74,7 @@ pub(crate) fn begin_mpi(
 
 #[inline]
 fn timed(worker: &Worker, slot: usize, cause: Cause, caller: u64) -> OpenWait {
-    OpenWait::Timed { begun: worker.waits.open(slot, || worker.now()), cause, caller }
+    OpenWait::Timed { begun: worker.waits.open(slot, cause, || worker.now()), cause, caller }
 }
 
 /// Ends a wait that [`begin`] began. Answers the time of the end.
@@ -91,11 +90,11 @@ pub(crate) fn end(worker: &Worker, open: OpenWait) -> u64 {
     };
     let state = &worker.waits;
     let ticks = process::between(begun, ended);
-    let tasks = state.close(ended, || worker.now());
-    state.add(caller, cause, ticks.saturating_sub(tasks));
+    let Some(apart) = state.close(ended, || worker.now()) else { return ended };
+    state.add(caller, cause, ticks.saturating_sub(apart));
     if process::is_traced() {
         if let Some(site) = state.site(caller) {
-            worker.log.wait(site, (begun, ticks), tasks);
+            worker.log.wait(site, (begun, ticks), apart);
         }
     }
     ended
@@ -134,30 +133,20 @@ pub(crate) fn part(
     end_part(worker, saved, Some(starting))
 }
 
-/// The first thread that started a region inside no other.
-static ROOT: AtomicUsize = AtomicUsize::new(0);
-
-/// Any thread may be the first, as in the child of a fork.
-pub(crate) fn forget_root() {
-    ROOT.store(0, Ordering::Relaxed);
-}
-
 /// Notes the thread that starts a region inside no other.
 pub(crate) fn note_root(worker: &Worker) {
-    let own = (&raw const *worker).addr();
-    let root = ROOT.load(Ordering::Relaxed);
-    if root == own {
-        return;
-    }
-    match ROOT.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => arena::has_root(worker.waits.number()),
-        Err(_) => arena::has_several_roots(),
+    match roots::note((&raw const *worker).addr()) {
+        Root::First => arena::has_root(worker.waits.number()),
+        Root::FirstAgain => {}
+        Root::Another => arena::has_several_roots(),
     }
 }
 
 /// Begins a part, which is counted by `counters`.
 pub(crate) fn begin_part(worker: &Worker, key: PartKey, counters: Option<&Counters>) -> Saved {
-    worker.waits.enter(key, counters, worker.now(), || worker.now())
+    let at = worker.now();
+    worker.opens_part(key.region, key.thread, at);
+    worker.waits.enter(key, counters, at, || worker.now())
 }
 
 /// Ends a part. `starting` is the time from the start of the region to that of the part, if known. Answers

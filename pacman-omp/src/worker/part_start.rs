@@ -36,6 +36,12 @@ impl PartStart {
         self.ticks += ticks;
     }
 
+    /// The time at which the part began.
+    #[inline]
+    pub(crate) fn at(&self) -> u64 {
+        self.ticks
+    }
+
     /// The counters that count the part.
     #[inline]
     pub(crate) fn counters(&self) -> Option<&Counters> {

@@ -254,6 +254,13 @@ impl Worker {
         }
     }
 
+    /// Notes in the recording that the thread began a part at `at` as number `thread` of the team, for a process that
+    /// does not see its end.
+    #[inline]
+    pub(crate) fn opens_part(&self, region: u32, thread: u32, at: u64) {
+        self.rows.row(region, thread).open(process::own(at).1);
+    }
+
     /// Ends a part, as number `thread` of the team. Answers its ticks.
     #[inline(always)]
     pub(crate) fn end(&self, begun: &PartStart, region: &Region, thread: u32) -> u64 {

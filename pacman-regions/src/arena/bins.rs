@@ -60,7 +60,7 @@ pub(super) struct Bin {
 }
 
 /// The contents of a row of bins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BinTotals {
     pub(super) shift: u64,
     pub(super) ticks: Vec<u64>,

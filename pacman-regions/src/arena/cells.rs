@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::bins::{Bins, CurrentBin};
 use super::cell::{add, load, publish, store, zero};
+use super::open_part::open_part;
 
 /// The number of sums in a row: the most counts that a reading can have.
 pub const EVENTS: usize = 24;
@@ -147,6 +148,8 @@ pub struct Row {
     pub(super) moves: AtomicU64,
     pub(super) counted: AtomicU64,
     pub(super) counts: [AtomicU64; EVENTS],
+    /// The part under way: see [`open`](Row::open).
+    pub(super) open: AtomicU64,
 }
 
 /// Executions between two samples of the hardware context. A sample costs as much as reading a counter.
@@ -164,7 +167,13 @@ impl Row {
             moves: zero(),
             counted: zero(),
             counts: [const { zero() }; EVENTS],
+            open: zero(),
         }
+    }
+
+    /// A part begins, `since` ticks after the start of the process. It is open until the next execution is added.
+    pub fn open(&self, since: u64) {
+        store(&self.open, open_part(since, load(&self.executions)));
     }
 
     /// Sets the region and the thread's number.

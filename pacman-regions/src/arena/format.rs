@@ -48,8 +48,9 @@ pub enum Kind {
     Runtime = 4,
     /// The first region: default team size, contexts, ticks of a begin and an end, how counts are read.
     FirstRegion = 5,
-    /// The events. Their number; for each its name, 1 or 0, and the reason if it is not counted. Then
-    /// the number of event sets; for each the number of its counts, and the index of the event of each.
+    /// The events. Their number; for each its name, 1 or 0, and the reason if it is not counted, its canonical name,
+    /// its unit, whether hardware counts it, 1 or 0, and why its counts may be wrong. Then the number of event sets;
+    /// for each the number of its counts, and the index of the event of each.
     Events = 6,
     /// A region: its number, the number of its runtime, address, module with its identity, 1 or 0, source,
     /// entry. Then one more than the number of the phase whose label it has, or 0.
@@ -82,10 +83,13 @@ pub enum Kind {
     SetRow = 19,
     /// Single executions and waits of one thread: [`LogBlock`](super::LogBlock).
     LogBlock = 20,
+    /// The machine: the names of processor and system, 1 or 0, the title of a simulated machine, 1 or 0, the quota,
+    /// the number of contexts; for each its CPU, package, core and place among its siblings.
+    Machine = 21,
 }
 
 impl Kind {
-    const ALL: [Kind; 20] = [
+    const ALL: [Kind; 21] = [
         Kind::Process,
         Kind::Thread,
         Kind::Command,
@@ -106,6 +110,7 @@ impl Kind {
         Kind::PhaseRow,
         Kind::SetRow,
         Kind::LogBlock,
+        Kind::Machine,
     ];
 
     pub(super) fn of(number: u32) -> Option<Kind> {

@@ -123,6 +123,9 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         Kind::FirstRegion,
         &first.number(overhead).bytes(recording.overhead.reads.as_bytes()),
     );
+    if let Some(machine) = &recording.machine {
+        writer.append(Kind::Machine, &Payload::machine(machine));
+    }
     let events = Payload::events(&recording.events, &sets);
     writer.append(Kind::Events, &events);
     if let Some(energy) = &recording.energy {

@@ -28,6 +28,7 @@ mod file;
 mod format;
 mod image;
 mod log_block;
+mod open_part;
 mod payload;
 mod phase_row;
 mod reader;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::{Event, FileIdentity, Rank};
+use crate::{Event, EventFacts, FileIdentity, Machine, MachineContext, Rank};
 
 /// The longest byte string of a record. A longer command line is cut.
 const LONGEST: usize = 1 << 16;
@@ -76,11 +76,32 @@ impl Payload {
     pub fn events(events: &[Event], sets: &[Vec<usize>]) -> Payload {
         let all = Payload::new().number(events.len() as u64);
         let all = events.iter().fold(all, |all, event| {
-            all.bytes(event.name.as_bytes()).optional(event.uncounted.as_deref().map(str::as_bytes))
+            let EventFacts { canonical, unit, is_hardware, doubt } = &event.facts;
+            all.bytes(event.name.as_bytes())
+                .optional(event.uncounted.as_deref().map(str::as_bytes))
+                .bytes(canonical.as_bytes())
+                .bytes(unit.as_bytes())
+                .number(u64::from(*is_hardware))
+                .optional(doubt.as_deref().map(str::as_bytes))
         });
         sets.iter().fold(all.number(sets.len() as u64), |all, set| {
             let all = all.number(set.len() as u64);
             set.iter().fold(all, |all, event| all.number(*event as u64))
+        })
+    }
+
+    /// The record of a machine.
+    pub fn machine(machine: &Machine) -> Payload {
+        let Machine { processor, system, simulated, quota, contexts } = machine;
+        let all = Payload::new().bytes(processor.as_bytes()).bytes(system.as_bytes());
+        let all = all.optional(simulated.as_deref().map(str::as_bytes));
+        let all = match quota {
+            Some(quota) => all.number(1).number(quota.to_bits()),
+            None => all.number(0),
+        };
+        contexts.iter().fold(all.number(contexts.len() as u64), |all, context| {
+            let MachineContext { cpu, package, core, sibling } = *context;
+            [cpu, package, core, sibling].into_iter().fold(all, |all, one| all.number(one.into()))
         })
     }
 

@@ -19,6 +19,9 @@ pub struct WaitRow {
     pub(super) ticks: AtomicU64,
     /// The end of the latest wait outside of regions, in ticks since the start of the process.
     pub(super) until: AtomicU64,
+    /// Those of the part under way.
+    pub(super) open_count: AtomicU64,
+    pub(super) open_ticks: AtomicU64,
 }
 
 /// Numbers of rows that belong to no construct.
@@ -61,6 +64,8 @@ impl WaitRow {
             count: zero(),
             ticks: zero(),
             until: zero(),
+            open_count: zero(),
+            open_ticks: zero(),
         }
     }
 
@@ -87,6 +92,36 @@ impl WaitRow {
     #[inline(always)]
     pub fn ended(&self, until: u64) {
         store(&self.until, until);
+    }
+
+    /// Whether it has waits of the part under way.
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        load(&self.open_count) | load(&self.open_ticks) != 0
+    }
+
+    /// Adds waits of the part under way. Answers whether they are the first of it.
+    #[inline(always)]
+    pub fn add_open(&self, count: u64, ticks: u64) -> bool {
+        let is_first = !self.is_open();
+        add(&self.open_count, count);
+        add(&self.open_ticks, ticks);
+        is_first
+    }
+
+    /// The part has ended: adds its waits, each `weight` times. Answers their number.
+    #[inline(always)]
+    pub fn close(&self, weight: u64) -> u64 {
+        let (count, ticks) = (load(&self.open_count), load(&self.open_ticks));
+        self.forget_open();
+        self.add(count * weight, ticks * weight);
+        count
+    }
+
+    /// The part never ends.
+    pub fn forget_open(&self) {
+        store(&self.open_count, 0);
+        store(&self.open_ticks, 0);
     }
 
     /// The number of waits and their ticks.

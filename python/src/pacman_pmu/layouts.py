@@ -40,6 +40,7 @@ NOTES = Rows("notes", value="text")
 
 _REGION = "processes.regions"
 _THREAD = "processes.regions.threads"
+_OPEN = "processes.regions.open.open_threads"
 _PHASE = "processes.phases"
 _PHASE_THREAD = "processes.phases.threads"
 
@@ -71,6 +72,8 @@ RUN = Layout(
         "processes.events": Rows("events"),
         "processes.metrics": Rows("metric_units"),
         "processes.sites": Rows("sites", key="site"),
+        _OPEN: Rows("open_threads", key="thread", member="thread"),
+        f"{_OPEN}.open_waits": Rows("open_waits"),
         "processes.mpi.calls": Rows("mpi_calls"),
         "processes.timeline.rows": Rows("timeline_regions", key="region", member="region"),
         "processes.timeline.rows.time_s": Rows("timeline", key="bin", value="time_s"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import matplotlib.pyplot as plt
@@ -38,6 +39,22 @@ def _axes(ax: Optional[Axes], height: float = 3.2) -> Axes:
     if ax is not None:
         return ax
     return plt.subplots(figsize=(8, height), layout="constrained")[1]
+
+
+def _with_remarks(ax: Axes, *reports: Report) -> Axes:
+    """Writes what the reports say of their runs as a whole under the picture: that the machine was
+    busy, for example. ``notes`` of the reports has the same lines."""
+    lines: Dict[str, None] = {}
+    for report in reports:
+        notes = report["notes"]
+        if "process" in notes:
+            notes = notes[notes["process"].isna()]
+        lines.update(dict.fromkeys(notes["text"]))
+    if lines:
+        text = "\n".join(part for line in lines for part in wrap(line, 110))
+        place = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
+        ax.annotate(text, (0.0, 0.0), (0.0, -36.0), fontsize=8, color="#6b6f76", **place)
+    return ax
 
 
 def _regions(report: Report, region: Optional[str], process: Optional[int]) -> pd.DataFrame:
@@ -114,7 +131,7 @@ def states(
     ax.set_title(region or "all regions", loc="left")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return _with_remarks(ax, report)
 
 
 def _who(row: Any) -> str:
@@ -192,7 +209,7 @@ def scaling(
     ax.set_ylabel(labels[value])
     ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return _with_remarks(ax, *reports)
 
 
 def comparison(
@@ -224,7 +241,7 @@ def comparison(
     ax.set_xlabel("time [s]")
     ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return _with_remarks(ax, before, after)
 
 
 def _ratios(report: Report, most: int, ax: Optional[Axes]) -> Axes:
@@ -250,4 +267,4 @@ def _ratios(report: Report, most: int, ax: Optional[Axes]) -> Axes:
     ax.set_xlabel("time after / time before")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return _with_remarks(ax, report)

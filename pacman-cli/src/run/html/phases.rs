@@ -15,7 +15,7 @@ pub(super) fn section(process: &ProcessReport) -> String {
         .map(|name| column(name, ""))
         .concat();
     for (_, event) in process.columns.counted() {
-        heading += &column(&event.title(), event.unit);
+        heading += &column(&event.title(), &event.unit);
     }
     for metric in &process.columns.metrics {
         heading += &column(metric.name(), metric.unit());
@@ -43,7 +43,7 @@ fn row(process: &ProcessReport, phase: &PhaseReport, thread: &Thread, unended: u
     cells += &value(own.moves as f64, &grouped(own.moves));
     for (at, event) in process.columns.counted() {
         let count = thread.figures.counts[at];
-        let text = quantity(count, event.unit);
+        let text = quantity(count, &event.unit);
         cells += &count.map_or_else(|| cell(None), |count| value(count.value as f64, &text));
     }
     for figure in &thread.figures.metrics {

@@ -91,6 +91,8 @@ fn title(region: &RegionReport, at: usize, panel: Option<&str>, default: u32) ->
         format!(" <span class=\"place\">{}</span>", escaped(&code))
     });
     let nested = if region.nested > 0 { " <span class=\"tag\">nested</span>" } else { "" };
+    let open =
+        if region.open.is_some() { " <span class=\"tag\">open at the end</span>" } else { "" };
     let chosen = region.adaptation.as_ref().map_or_else(String::new, |adaptation| {
         let (threads, narrow) = (adaptation.threads, adaptation.threads < default);
         let words = match narrow {
@@ -101,7 +103,7 @@ fn title(region: &RegionReport, at: usize, panel: Option<&str>, default: u32) ->
     });
     format!(
         "<th scope=\"row\" data-v=\"{at}\"><i class=\"swatch {}\"></i><b class=\"number\">{}</b> \
-         {name}{code}{nested}{chosen}</th>",
+         {name}{code}{nested}{open}{chosen}</th>",
         colour(at),
         at + 1,
     )

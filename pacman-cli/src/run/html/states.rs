@@ -255,7 +255,7 @@ mod tests {
         let page = |cpus: [u32; 2]| {
             let rows = vec![row(0, 1.0, Some(cpus[0]), 0, &[]), row(1, 1.0, Some(cpus[1]), 0, &[])];
             let region = region(&[(2, 1.0)], rows);
-            let seats = Seats::of(&machine);
+            let seats = Seats::on(&machine);
             threads(&report(&region, &[], &seats))
         };
         assert!(page([0, 1]).contains("<span class=\"core-name\">core 0</span>"), "siblings");

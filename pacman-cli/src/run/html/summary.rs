@@ -190,7 +190,7 @@ pub(super) fn notes(report: &Report, processes: &[&ProcessReport]) -> String {
     if silent > 0 && !processes.is_empty() {
         notes.push(format!("In {silent} more processes no region ran."));
     }
-    notes.extend(report.notes.iter().cloned());
+    notes.extend(report.remarks().into_iter().map(str::to_owned));
     let items = notes.iter().map(|note| format!("<li>{}</li>", escaped(note))).collect::<String>();
     let own = if items.is_empty() { String::new() } else { format!("<ul>{items}</ul>") };
     format!(

@@ -26,9 +26,9 @@ pub(super) fn counts(process: &ProcessReport) -> String {
         let mut cells = heading_cell(region, at);
         for (at, event) in &counted {
             let in_second = figures.rates[*at].map_or_else(String::new, |value| {
-                format!("<small>{}</small>", escaped(&rate(value, event.unit)))
+                format!("<small>{}</small>", escaped(&rate(value, &event.unit)))
             });
-            let count = quantity(figures.counts[*at], event.unit);
+            let count = quantity(figures.counts[*at], &event.unit);
             cells.push_str(&format!("<td>{}{in_second}</td>", escaped(&count)));
         }
         for value in &figures.metrics {

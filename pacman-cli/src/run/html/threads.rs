@@ -44,14 +44,14 @@ fn heading(process: &ProcessReport, region: &RegionReport) -> String {
         heading += &column("waits", "on no processor");
     }
     for (_, event) in process.columns.counted() {
-        heading += &column(&event.title(), event.unit);
+        heading += &column(&event.title(), &event.unit);
     }
     for metric in &process.columns.metrics {
         heading += &column(metric.name(), metric.unit());
     }
     for state in states(region) {
         for (_, event) in process.columns.counted() {
-            heading += &column(&format!("{state} {}", event.title()), event.unit);
+            heading += &column(&format!("{state} {}", event.title()), &event.unit);
         }
         for metric in &process.columns.metrics {
             heading += &column(&format!("{state} {}", metric.name()), metric.unit());
@@ -104,7 +104,7 @@ fn counts(process: &ProcessReport, figures: Option<&Figures>) -> String {
     let mut cells = String::new();
     for (at, event) in process.columns.counted() {
         let count = figures.and_then(|figures| figures.counts[at]);
-        let text = quantity(count, event.unit);
+        let text = quantity(count, &event.unit);
         cells.push_str(&count.map_or_else(|| cell(None), |count| value(count.value as f64, &text)));
     }
     for at in 0..process.columns.metrics.len() {

@@ -6,8 +6,8 @@ use super::escape::escaped;
 use super::kind::Kind;
 use super::shared;
 use super::title::{self, titled};
-use crate::run::report::{Crowd, ProcessReport, RegionReport, threads_of};
-use crate::run::text::{crowd_help, help, reason_at, share};
+use crate::run::report::{Busy, BusyCause, ProcessReport, RegionReport, threads_of};
+use crate::run::text::{help, reason_at, share};
 
 /// The verdict; both texts are escaped.
 #[derive(Debug)]
@@ -97,35 +97,37 @@ fn without_processors(processes: &[&ProcessReport], several: bool) -> Option<Ver
     if time(&lacking) < time(&others) {
         return None;
     }
-    let crowd = Crowd::around(process, processes.iter().copied());
+    let Busy { ran, cause } = Busy::of(process, processes.iter().copied())?;
     let of = match several {
         true => format!(" of {}", escaped(&title::process(process))),
         false => String::new(),
     };
-    let ran = format!(
-        "{of} ran <em>{}</em> of the time in which they could run.",
-        escaped(&share(ran(process)))
-    );
-    Some(if let Some(crowd) = crowd {
-        Verdict {
-            kind: Kind::Crowded,
-            region: None,
-            sentence: format!(
+    let ran =
+        format!("{of} ran <em>{}</em> of the time in which they could run.", escaped(&share(ran)));
+    let times = "Times below are in part waits for a processor";
+    let (kind, sentence, help) = match cause {
+        BusyCause::Crowd(crowd) => (
+            Kind::Crowded,
+            format!(
                 "There were more threads than processors, {} on {}: the threads{ran}",
                 crowd.threads, crowd.contexts
             ),
-            help: format!("Times below are in part waits for a processor. {}.", crowd_help(crowd)),
-        }
-    } else {
-        Verdict {
-            kind: Kind::Busy,
-            region: None,
-            sentence: format!("The machine was busy with other work: the threads{ran}"),
-            help: "Times below are in part waits for a processor, not the program’s own. To help: \
-                   measure on an idle machine, or use fewer threads."
-                .into(),
-        }
-    })
+            format!("{times}. {}.", cause.help()),
+        ),
+        BusyCause::Quota(quota) => (
+            Kind::Busy,
+            format!(
+                "A quota of {quota:.1} processors is less than the threads need: the threads{ran}"
+            ),
+            format!("{times}. {}.", cause.help()),
+        ),
+        BusyCause::Others => (
+            Kind::Busy,
+            format!("The machine was busy with other work: the threads{ran}"),
+            format!("{times}, not the program’s own. To help: {}.", cause.help()),
+        ),
+    };
+    Some(Verdict { kind, region: None, sentence, help })
 }
 
 fn blame<'a>(kind: Kind, part: f64, cost: &Cost<'a>, several: bool) -> Verdict<'a> {

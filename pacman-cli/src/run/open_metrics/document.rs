@@ -203,9 +203,9 @@ fn events<W: Write>(
 ) -> io::Result<()> {
     for (event, count) in process.columns.events.iter().zip(&thread.figures.counts) {
         let Some(count) = count else { continue };
-        let labels = labels.with("event", &event.name).with("unit", event.unit);
+        let labels = labels.with("event", &event.name).with("unit", &event.unit);
         let labels = labels
-            .and("doubt", event.doubt.map(|_| "true"))
+            .and("doubt", event.doubt.as_ref().map(|_| "true"))
             .and("complete", (!count.is_complete).then_some("false"))
             .and("estimate", (count.share < 1.0).then_some("true"));
         out.add(family, &labels, count.value)?;

@@ -15,10 +15,10 @@ use super::gather::{EXTENSION, FILE_EXTENSION, RUNNING, TURN, Turn};
 use super::rank_file::{RankReader, RankRun};
 use crate::error::{self, CliError, CliResult};
 use crate::exit::Exit;
+use crate::run::csv;
 use crate::run::destination::{Destination, Form};
 use crate::run::names::Names;
-use crate::run::report::{Column, Overview, ProcessReport, Report, Seats, named_ranks};
-use crate::run::{csv, energy::RunEnergy};
+use crate::run::report::{Column, Overview, ProcessReport, Report, named_ranks};
 
 /// Merge the recordings of MPI ranks into one report.
 ///
@@ -206,9 +206,7 @@ impl Ranks {
                 recording.process.host.get_or_insert_with(|| file.run.host.clone());
                 recording.process.rank.get_or_insert(file.run.rank);
                 let run = file.run.clone().into_run();
-                let (seats, energy): (&Seats, Option<&RunEnergy>) =
-                    (&run.seats, run.energy.as_ref());
-                Some(ProcessReport::of(&recording, names, seats, energy))
+                Some(ProcessReport::of(&recording, names, run.energy.as_ref()))
             }
             Err(why) => {
                 damaged.push(format!("{} {why}", shown_path(&file.path)));

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::exit::Exit;
 use crate::run::energy::RunEnergy;
 use crate::run::launch::Ended;
-use crate::run::report::{Run, Seats};
+use crate::run::report::Run;
 
 const FORMAT: &str = "pacman-rank";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The run of one rank, without its recordings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -38,7 +38,6 @@ pub(super) struct RankRun {
     pub(super) host: String,
     processor: Option<String>,
     system: String,
-    seats: Seats,
 }
 
 impl RankRun {
@@ -61,7 +60,6 @@ impl RankRun {
             host,
             processor,
             system,
-            seats: run.seats.clone(),
         }
     }
 
@@ -95,7 +93,6 @@ impl RankRun {
             objective: self.objective,
             simulated: self.simulated,
             energy: self.energy,
-            seats: self.seats,
         }
     }
 

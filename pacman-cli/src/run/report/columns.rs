@@ -1,12 +1,9 @@
 //! The events of a process, and what follows from their counts.
 
-use std::cell::LazyCell;
-use std::str::FromStr;
-
-use pacman_core::Event;
-use pacman_core::platform;
 use pacman_core::report::{DOUBTED, zero_count_warnings};
+use pacman_events::shown::shown;
 use pacman_metrics::language::{Metric, builtin};
+use pacman_regions::EventFacts;
 
 /// The counted events, and the library's metrics that follow from them.
 #[derive(Debug)]
@@ -25,10 +22,10 @@ pub(in crate::run) struct Column {
     /// As it was asked for.
     pub(in crate::run) name: String,
     /// Why they may.
-    pub(in crate::run) doubt: Option<&'static str>,
+    pub(in crate::run) doubt: Option<String>,
     /// The name that metrics know it by.
     canonical: String,
-    pub(in crate::run) unit: &'static str,
+    pub(in crate::run) unit: String,
     hardware: bool,
     pub(in crate::run) uncounted: Option<String>,
     /// It is in a process whose sets took turns.
@@ -66,20 +63,17 @@ impl Columns {
         sets: &[Vec<usize>],
         overhead: Option<f64>,
     ) -> Columns {
-        // Asking for permissions reads many files.
-        let doubted = LazyCell::new(|| platform::current().permissions().accepted_doubt());
         let events: Vec<Column> = events
             .iter()
             .map(|event| {
-                let known = Event::from_str(&event.name).ok();
-                let hardware = known.as_ref().is_some_and(Event::is_hardware);
-                let doubt = if hardware { *doubted } else { None };
+                let EventFacts { canonical, unit, is_hardware, doubt } = event.facts.clone();
                 Column {
                     name: event.name.clone(),
                     doubt,
-                    canonical: known.as_ref().map_or(&*event.name, Event::name).to_owned(),
-                    unit: known.as_ref().map_or("events", Event::unit),
-                    hardware,
+                    canonical,
+                    // Anybody may have written the recording.
+                    unit: shown(&unit).to_string(),
+                    hardware: is_hardware,
                     uncounted: event.uncounted.clone(),
                     rotates: sets.len() > 1,
                 }
@@ -208,7 +202,7 @@ impl Columns {
                 self.sets.len()
             ));
         }
-        let doubt = self.events.iter().find_map(|event| event.doubt);
+        let doubt = self.events.iter().find_map(|event| event.doubt.as_ref());
         notes.extend(doubt.map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}")));
         let hardware = self.events.iter().zip(&total.counts).filter(|(event, _)| event.hardware);
         let counted: Vec<(&str, u64)> = hardware
@@ -222,7 +216,7 @@ impl Columns {
 impl Column {
     /// Its name, with a mark if its counts may be wrong.
     pub(in crate::run) fn title(&self) -> String {
-        format!("{}{}", self.name, self.doubt.map_or("", |_| DOUBTED))
+        format!("{}{}", self.name, if self.doubt.is_some() { DOUBTED } else { "" })
     }
 
     fn is_called(&self, name: &str) -> bool {

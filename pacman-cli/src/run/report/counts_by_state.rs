@@ -44,9 +44,10 @@ fn divided(row: &Row) -> Option<(Row, Row)> {
 
 #[cfg(test)]
 mod tests {
-    use pacman_regions::{Event, Wait};
+    use pacman_regions::Wait;
 
     use super::*;
+    use crate::run::made::described;
     use crate::run::report::Count;
 
     /// A part of 4 s, of which the thread waits for 1 s.
@@ -70,8 +71,7 @@ mod tests {
     }
 
     fn columns() -> Columns {
-        let event = |name: &str| Event { name: name.into(), uncounted: None };
-        Columns::of(&["INSTRUCTIONS", "CYCLES"].map(event), &[], None)
+        Columns::of(&["INSTRUCTIONS", "CYCLES"].map(described), &[], None)
     }
 
     #[test]

@@ -81,7 +81,13 @@ impl EfficiencyTree {
     /// `None` without timed waits, or if several threads started regions: their regions overlap.
     pub(super) fn of(recording: &Recording, regions: &[RegionReport]) -> Option<EfficiencyTree> {
         recording.waits.as_ref().filter(|waits| !waits.several_roots)?;
-        let seconds = recording.process.seconds;
+        // What the threads did in an execution without its end is not known.
+        let open = regions.iter().filter_map(|region| region.open.as_ref());
+        let open = open.map(|open| open.seconds).fold(0.0, f64::max);
+        if open > 0.0 && regions.iter().all(|region| region.executions == 0) {
+            return None;
+        }
+        let seconds = recording.process.seconds - open;
         let (mut losses, mut threads, mut inside) = (Losses::default(), 1, 0.0);
         for region in regions {
             let part = if region.seconds > 0.0 { region.outer / region.seconds } else { 0.0 };

@@ -1,5 +1,6 @@
 //! The report of a run: recordings with names, figures and places.
 
+mod busy;
 mod columns;
 mod counts_by_state;
 mod crowd;
@@ -8,6 +9,7 @@ mod energy;
 mod guard;
 mod mpi;
 mod mpi_factors;
+mod open;
 mod overview;
 mod phase;
 mod process;
@@ -30,18 +32,22 @@ use super::energy::RunEnergy;
 use super::launch::Ended;
 use super::names::Names;
 
+pub(super) use busy::{Busy, BusyCause};
 pub(super) use columns::{Column, Columns, Count, Figures};
-pub(super) use crowd::{Crowd, threads_of};
+pub(super) use crowd::threads_of;
 pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
 pub(super) use energy::{EnergyFigures, mean};
 pub(super) use guard::GuardReport;
 pub(super) use mpi::{MpiCall, MpiReport};
 pub(super) use mpi_factors::{MpiFactor, MpiFactors, MpiSummary};
+pub(super) use open::{OpenExecution, OpenThread};
 pub(super) use overview::{Overview, RankSummary, RegionSummary, named_ranks};
 pub(super) use phase::{PhaseReport, ThreadPhase};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::RegionReport;
-pub(super) use seats::{Seat, Seats};
+pub(super) use seats::Seat;
+#[cfg(test)]
+pub(super) use seats::Seats;
 pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
 pub(super) use states::{Reason, RegionStates, SiteReport, ThreadStates, WaitSum};
 pub(super) use thread::Thread;
@@ -65,6 +71,8 @@ pub(super) struct Report {
     pub(super) left_out: usize,
     /// All ranks at a glance.
     pub(super) overview: Overview,
+    /// What the machine did to the program: lines about processes whose threads had no processor of their own.
+    pub(super) busy: Vec<String>,
     /// Warnings about the figures, one line each.
     pub(super) notes: Vec<String>,
 }
@@ -78,7 +86,6 @@ pub(super) struct Run {
     pub(super) objective: Option<String>,
     pub(super) simulated: Option<String>,
     pub(super) energy: Option<RunEnergy>,
-    pub(super) seats: Seats,
 }
 
 impl Report {
@@ -93,10 +100,10 @@ impl Report {
     /// Names and computes.
     pub(super) fn of(run: Run, recordings: &[Recording]) -> Report {
         let mut names = Names::default();
-        let (seats, energy) = (&run.seats, run.energy.as_ref());
+        let energy = run.energy.as_ref();
         let processes: Vec<ProcessReport> = recordings
             .iter()
-            .map(|recording| ProcessReport::of(recording, &mut names, seats, energy))
+            .map(|recording| ProcessReport::of(recording, &mut names, energy))
             .collect();
         let mut overview = Overview::default();
         processes.iter().for_each(|process| overview.add(process));
@@ -119,6 +126,7 @@ impl Report {
         notes.extend(overview.killed());
         let left_out = 0;
         Report {
+            busy: busy::lines(&processes),
             command,
             ended,
             provenance,
@@ -130,6 +138,11 @@ impl Report {
             overview,
             notes,
         }
+    }
+
+    /// All lines about the run as a whole: those about the machine come first.
+    pub(super) fn remarks(&self) -> Vec<&str> {
+        self.busy.iter().chain(&self.notes).map(String::as_str).collect()
     }
 
     /// Processes in which regions ran or phases were marked.

@@ -53,6 +53,8 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) mpi: Option<MpiReport>,
     /// The kernel's account of the threads, if the process exited by itself.
     pub(in crate::run) scheduling: Option<Scheduling>,
+    /// The contexts of processor time that a cgroup leaves.
+    pub(in crate::run) quota: Option<f64>,
     /// Warnings about the figures, one line each.
     pub(in crate::run) notes: Vec<String>,
 }
@@ -65,13 +67,13 @@ impl ProcessReport {
     pub(in crate::run) fn of(
         recording: &Recording,
         names: &mut Names,
-        seats: &Seats,
         run: Option<&RunEnergy>,
     ) -> ProcessReport {
         let mut recording = recording.clone();
         let left_out = leave_out(&mut recording);
         let of_phases = leave_out_of_phases(&mut recording);
         let recording = &recording;
+        let seats = &recording.machine.as_ref().map(Seats::of).unwrap_or_default();
         let columns =
             Columns::of(&recording.events, &recording.sets, recording.overhead.nanoseconds);
         let mut named: Vec<Name> =
@@ -114,6 +116,11 @@ impl ProcessReport {
             let place = order.iter().position(|at| *at == one.region).expect("all are in order");
             notes.push(regions[place].left_out(one.thread, &one.why));
         }
+        for region in &regions {
+            let open = region.open.as_ref();
+            let ending = recording.process.ending;
+            notes.extend(open.map(|open| open.note(&region.name.short(), ending, &sites)));
+        }
         notes.extend(columns.notes(&total(recording, &columns)));
         notes.extend(uncounted_threads(recording));
         notes.extend(efficiency::notes(recording));
@@ -127,6 +134,7 @@ impl ProcessReport {
             mpi: MpiReport::of(recording),
             sites,
             scheduling: recording.scheduling,
+            quota: recording.machine.as_ref().and_then(|machine| machine.quota),
             timeline: reordered(&recording.timeline, &order),
             logs: reordered_logs(&recording.logs, &order),
             process: recording.process.clone(),

@@ -6,6 +6,7 @@ use super::columns::{Columns, Figures};
 use super::counts_by_state::CountsByState;
 use super::energy::EnergyFigures;
 use super::guard::GuardReport;
+use super::open::OpenExecution;
 use super::seats::Seats;
 use super::slots::RegionSlots;
 use super::states::RegionStates;
@@ -53,6 +54,8 @@ pub(in crate::run) struct RegionReport {
     pub(in crate::run) outer: f64,
     /// Waits and useful time, if they were asked for.
     pub(in crate::run) states: Option<RegionStates>,
+    /// The execution that had not ended when the process did.
+    pub(in crate::run) open: Option<OpenExecution>,
     /// Issue slots by core, if their events were counted.
     pub(in crate::run) slots: Option<RegionSlots>,
 }
@@ -102,6 +105,7 @@ impl RegionReport {
             guards: Vec::new(),
             outer: region.seconds,
             states: None,
+            open: OpenExecution::of(region, process_seconds),
         }
     }
 
@@ -124,7 +128,7 @@ impl RegionReport {
         match (sizes().min(), sizes().max()) {
             (Some(least), Some(most)) if least == most => most.to_string(),
             (Some(least), Some(most)) => format!("{least}-{most}"),
-            _ => "?".into(),
+            _ => self.open.as_ref().map_or("?".into(), |open| open.threads.len().to_string()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pacman_core::Topology;
+use pacman_regions::{Machine, MachineContext};
 use serde::{Deserialize, Serialize};
 
 /// The place of a thread that did not move.
@@ -24,12 +24,17 @@ impl Seat {
 pub(in crate::run) struct Seats(BTreeMap<u32, Seat>);
 
 impl Seats {
-    pub(in crate::run) fn of(topology: &Topology) -> Seats {
-        let seat = |context: &pacman_core::topology::Context| {
-            let (package, core, sibling) = (context.package, context.core, context.sibling);
-            (context.cpu, Seat { package, core, sibling })
+    pub(in crate::run) fn of(machine: &Machine) -> Seats {
+        let seat = |context: &MachineContext| {
+            let MachineContext { cpu, package, core, sibling } = *context;
+            (cpu, Seat { package, core, sibling })
         };
-        Seats(topology.contexts().iter().map(seat).collect())
+        Seats(machine.contexts.iter().map(seat).collect())
+    }
+
+    #[cfg(test)]
+    pub(in crate::run) fn on(topology: &pacman_core::Topology) -> Seats {
+        Seats::of(&Machine::of(topology, String::new(), None))
     }
 
     /// The largest number of contexts on one core; 0 if the topology is not known.

@@ -31,7 +31,7 @@ fn some(counts: &[u64]) -> Vec<Option<u64>> {
 
 fn seats() -> Seats {
     // CPUs 0 and 1 are one core, 2 and 3 the other.
-    Seats::of(&Topology::synthetic("2 cores, 2 threads").expect("a machine"))
+    Seats::on(&Topology::synthetic("2 cores, 2 threads").expect("a machine"))
 }
 
 #[test]

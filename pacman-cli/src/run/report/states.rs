@@ -123,7 +123,8 @@ impl ThreadStates {
     /// Seconds at constructs of these causes.
     pub(in crate::run) fn waited(&self, causes: &[Cause]) -> f64 {
         let of = self.waits.iter().filter(|(_, cause, ..)| causes.contains(cause));
-        of.map(|(.., seconds)| seconds).sum()
+        // The sum of no numbers is -0.
+        of.map(|(.., seconds)| seconds).sum::<f64>() + 0.0
     }
 }
 

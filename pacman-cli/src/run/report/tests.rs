@@ -2,8 +2,8 @@
 
 use pacman_core::Topology;
 use pacman_regions::{
-    Cause, Ending, Event, OutsideWaits, Overhead, Process, Recording, Region, Row, Scheduling,
-    Site, States, Team, Timeline, Wait, WaitSite, Waits,
+    Cause, Ending, OutsideWaits, Overhead, Process, Recording, Region, Row, Scheduling, Site,
+    States, Team, Timeline, Wait, WaitSite, Waits,
 };
 
 use super::columns::{Columns, Count};
@@ -12,6 +12,7 @@ use super::process::ProcessReport;
 use super::region::RegionReport;
 use super::seats::Seats;
 use super::states::Reason;
+use crate::run::made::described;
 use crate::run::names::{Name, Names};
 
 pub(in crate::run) fn row(
@@ -51,11 +52,12 @@ pub(in crate::run) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
         adaptation: None,
         energy: None,
         label: None,
+        open: Vec::new(),
     }
 }
 
 pub(in crate::run) fn report(region: &Region, events: &[&str], seats: &Seats) -> RegionReport {
-    let event = |name: &&str| Event { name: name.to_string(), uncounted: None };
+    let event = |name: &&str| described(name);
     let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>(), &[], Some(1e6));
     RegionReport::of(region, Name::default(), (10.0, None), Some(1e6), &columns, seats)
 }
@@ -97,7 +99,7 @@ fn siblings_are_those_that_never_left_one_core() {
         row(4, 1.0, Some(0), 0, &[]),
         row(5, 1.0, None, 0, &[]),
     ];
-    let report = report(&region(&[(6, 1.0)], rows), &[], &Seats::of(&topology));
+    let report = report(&region(&[(6, 1.0)], rows), &[], &Seats::on(&topology));
     let beside: Vec<&[u32]> = report.threads.iter().map(|thread| &*thread.beside).collect();
     // 0 and 4 take turns on one context: neither runs beside the other.
     assert_eq!(beside, [&[1][..], &[0, 4], &[], &[], &[1], &[]]);
@@ -118,7 +120,7 @@ fn metrics_follow_where_all_their_events_were_counted() {
     assert_eq!(figures.counts[0], Some(Count { value: 4_000, is_complete: true, share: 1.0 }));
     assert_eq!(figures.counts[2], Some(Count { value: 6, is_complete: false, share: 1.0 }));
     assert_eq!(figures.rates, [Some(2_000.0), Some(2_000.0), None]);
-    let events = events.map(|name| Event { name: name.into(), uncounted: None });
+    let events = events.map(described);
     let columns = Columns::of(&events, &[], None);
     let names: Vec<&str> = columns.metrics.iter().map(|metric| metric.name()).collect();
     assert!(names.contains(&"ipc") && names.contains(&"llc-mpki"), "{names:?}");
@@ -153,11 +155,7 @@ fn a_clock_beyond_the_time_has_no_share() {
 #[test]
 fn an_event_that_never_moves_is_doubted() {
     let rows = [row(0, 1.0, None, 0, &[Some(0), Some(5_000_000)])];
-    let columns = Columns::of(
-        &["INSTRUCTIONS", "CYCLES"].map(|name| Event { name: name.into(), uncounted: None }),
-        &[],
-        None,
-    );
+    let columns = Columns::of(&["INSTRUCTIONS", "CYCLES"].map(described), &[], None);
     let notes = columns.notes(&columns.figures(&rows.iter().collect::<Vec<_>>()));
     assert_eq!(notes.len(), 1);
     assert!(notes[0].starts_with("INSTRUCTIONS stayed at 0 over 5000000 CYCLES"), "{}", notes[0]);
@@ -201,12 +199,13 @@ fn timed() -> Recording {
         }),
         scheduling: Some(Scheduling { ran: 19.5, delayed: 0.5 }),
         energy: None,
+        machine: None,
         notes: Vec::new(),
     }
 }
 
 fn report_on(recording: &Recording) -> ProcessReport {
-    ProcessReport::of(recording, &mut Names::default(), &Seats::default(), None)
+    ProcessReport::of(recording, &mut Names::default(), None)
 }
 
 #[test]
@@ -308,4 +307,28 @@ fn a_tree_needs_one_root_and_processors_are_named_first() {
     recording.regions[0].rows.iter_mut().for_each(|row| row.states = None);
     let report = report_on(&recording);
     assert!(report.efficiency.is_none() && report.regions[0].states.is_none());
+}
+
+/// The machine that reads may trust its driver, or may not know the event.
+#[test]
+fn what_is_known_of_an_event_is_recorded() {
+    let mut recording = timed();
+    let mut event = described("CYCLES");
+    event.name = "A_NAME_OF_ANOTHER_MACHINE".into();
+    event.facts.doubt = Some("an erratum".into());
+    event.facts.unit = "cycles\u{1b}[31m".into();
+    recording.events = vec![event];
+    recording.regions.iter_mut().flat_map(|region| &mut region.rows).for_each(|row| {
+        row.counts = vec![Some(1)];
+        row.counted = row.executions;
+    });
+    let report = report_on(&recording);
+    let column = &report.columns.events[0];
+    assert_eq!(column.title(), "A_NAME_OF_ANOTHER_MACHINE?");
+    assert!(!column.unit.contains('\u{1b}'), "{:?}", column.unit);
+    assert!(report.notes.contains(&"?  may be wrong: an erratum".to_owned()), "{:?}", report.notes);
+    // A count that no processor reaches is found by the recorded kind.
+    recording.regions[0].rows[0].counts = vec![Some(1 << 50)];
+    let notes = report_on(&recording).notes;
+    assert!(notes.iter().any(|note| note.contains("CYCLES came to 1125899906842624")), "{notes:?}");
 }

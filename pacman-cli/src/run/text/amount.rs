@@ -4,15 +4,8 @@ pub(in crate::run) use crate::plural::number;
 use crate::run::report::Count;
 use crate::stat::grouped;
 
-/// A time with the unit that suits it.
-pub(crate) fn seconds(seconds: f64) -> String {
-    match seconds {
-        1.0.. => format!("{} s", three_digits(seconds)),
-        1e-3.. => format!("{} ms", three_digits(seconds * 1e3)),
-        1e-6.. => format!("{} µs", three_digits(seconds * 1e6)),
-        _ => format!("{:.0} ns", seconds * 1e9),
-    }
-}
+use crate::run::words::three_digits;
+pub(crate) use crate::run::words::{seconds, share};
 
 /// An energy with the unit that suits it.
 pub(in crate::run) fn joules(joules: f64) -> String {
@@ -31,16 +24,6 @@ fn with_prefix(value: f64, unit: &str) -> String {
         1e-3.. => format!("{} m{unit}", three_digits(value * 1e3)),
         0.0 => format!("0 {unit}"),
         _ => format!("{} µ{unit}", three_digits(value * 1e6)),
-    }
-}
-
-/// A part of a whole.
-pub(crate) fn share(share: f64) -> String {
-    match 100.0 * share {
-        0.0 => "0 %".into(),
-        ..0.1 => "<0.1 %".into(),
-        percent @ 10.0.. => format!("{percent:.0} %"),
-        percent => format!("{percent:.1} %"),
     }
 }
 
@@ -83,14 +66,6 @@ fn scaled(value: f64) -> String {
         1e6.. => format!("{} M", three_digits(value / 1e6)),
         1e3.. => format!("{} k", three_digits(value / 1e3)),
         _ => three_digits(value),
-    }
-}
-
-fn three_digits(value: f64) -> String {
-    match value {
-        100.0.. => format!("{value:.0}"),
-        10.0.. => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
     }
 }
 

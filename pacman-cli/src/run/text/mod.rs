@@ -2,7 +2,6 @@
 
 mod adaptation;
 mod amount;
-mod busy;
 mod efficiency;
 mod energy;
 mod mpi;
@@ -18,7 +17,6 @@ use crate::stat::{clean, grouped};
 use amount::{absent, percent};
 pub(super) use amount::{difference, executions, joules, metric, number, quantity, rate, watts};
 pub(crate) use amount::{seconds, share};
-pub(super) use busy::crowd_help;
 pub(super) use efficiency::{help, meaning, name, reason_at};
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
@@ -29,7 +27,7 @@ pub(super) use slots::sentence as smt_off_sentence;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
 pub(super) fn write(report: &Report, is_short: bool) -> String {
-    let busy: String = busy::lines(report).iter().map(|line| format!("{line}\n")).collect();
+    let busy: String = report.busy.iter().map(|line| format!("{}\n", clean(line))).collect();
     let mut text = format!("\n{busy}{}\n", heading(report));
     if !is_short {
         text.push_str(&format!("{}\n", made(&report.provenance)));
@@ -211,6 +209,9 @@ fn title(region: &RegionReport) -> String {
             "  partly nested"
         });
     }
+    if region.open.is_some() {
+        title.push_str("  open at the end");
+    }
     title
 }
 
@@ -250,7 +251,7 @@ fn counts_table(process: &ProcessReport, before: Vec<Column>) -> Option<Grid> {
     }
     let mut heading = before;
     for (_, event) in &counted {
-        let unit = if event.unit == "ns" { "" } else { event.unit };
+        let unit = if event.unit == "ns" { "" } else { event.unit.as_str() };
         heading.push(Column::right(&event.title(), unit));
         heading.push(Column::right("rate", ""));
     }
@@ -263,8 +264,8 @@ fn counts_table(process: &ProcessReport, before: Vec<Column>) -> Option<Grid> {
 fn figures(process: &ProcessReport, figures: &Figures) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     for (at, event) in process.columns.counted() {
-        cells.push(quantity(figures.counts[at], event.unit));
-        let in_second = figures.rates[at].map(|value| rate(value, event.unit));
+        cells.push(quantity(figures.counts[at], &event.unit));
+        let in_second = figures.rates[at].map(|value| rate(value, &event.unit));
         cells.push(in_second.unwrap_or_else(absent));
     }
     let metrics = figures.metrics.iter();

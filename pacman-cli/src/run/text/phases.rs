@@ -99,13 +99,15 @@ fn threads(process: &ProcessReport, shown: &[PhaseReport], most: usize) -> Optio
 /// The columns of the counted events.
 fn counted(process: &ProcessReport) -> Vec<Column> {
     let events = process.columns.counted().into_iter();
-    let unit = |unit| if unit == "ns" { "" } else { unit };
-    events.map(|(_, event)| Column::right(&event.title(), unit(event.unit))).collect()
+    let column = |event: &crate::run::report::Column| {
+        Column::right(&event.title(), if event.unit == "ns" { "" } else { &event.unit })
+    };
+    events.map(|(_, event)| column(event)).collect()
 }
 
 fn counts(process: &ProcessReport, figures: &Figures) -> Vec<String> {
     let events = process.columns.counted().into_iter();
-    events.map(|(at, event)| quantity(figures.counts[at], event.unit)).collect()
+    events.map(|(at, event)| quantity(figures.counts[at], &event.unit)).collect()
 }
 
 /// Phases and rows of threads on standard error.

@@ -72,6 +72,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
         damaged |= sorted.take(*kind, record).is_none();
     }
     sorted.add_counted_executions();
+    sorted.add_open_parts();
     let process = sorted.process?;
     let get = |offset: usize| word(process, offset);
     let scale = match get(offset_of!(cells::Process, seconds_per_tick)) {
@@ -129,6 +130,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
         runtimes: std::mem::take(&mut sorted.runtimes).into_values().collect(),
         threads,
         contexts,
+        machine: sorted.machine.take(),
         events: std::mem::take(&mut sorted.events),
         sets: if sorted.sets.len() > 1 { std::mem::take(&mut sorted.sets) } else { Vec::new() },
         energy: sorted.process_energy(scale),

@@ -5,7 +5,7 @@ use super::sorted::Sorted;
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::payload::Cursor;
 use crate::arena::writer::slot;
-use crate::{Adaptation, Region, Row, Sampling, Site, Team};
+use crate::{Adaptation, OpenPart, Region, Row, Sampling, Site, Team};
 
 /// The facts of a region that do not change.
 pub(super) struct Known {
@@ -89,7 +89,20 @@ pub(super) fn region(
             .collect(),
         adaptation: adaptation.map(|adaptation| adaptation.of_teams(widest)),
         energy: sorted.region_energy(number, exact),
+        open: open_parts(sorted, number, exact),
     }
+}
+
+/// The parts of a region that are open; [`waits`](super::waits::waits) adds their waits.
+fn open_parts(sorted: &Sorted<'_>, number: u32, scale: f64) -> Vec<OpenPart> {
+    let rows = sorted.rows.range((number, 0)..=(number, u32::MAX));
+    let parts =
+        rows.flat_map(|(&(_, thread), row)| row.open.iter().map(move |since| (thread, since)));
+    let part = |(thread, since): (u32, &u64)| {
+        let since = *since as f64 * scale;
+        OpenPart { thread, since, waits: Vec::new() }
+    };
+    parts.map(part).collect()
 }
 
 /// Scales a number of timed executions to all executions. With a factor of 1, large numbers keep all

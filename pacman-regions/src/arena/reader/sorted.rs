@@ -14,9 +14,9 @@ use crate::arena::format::Kind;
 use crate::arena::log_block::word as log_word;
 use crate::arena::payload::Cursor;
 use crate::arena::phase_row::PhaseRow;
-use crate::arena::wait_row::WaitRow;
+use crate::arena::wait_row::{WaitRow, state};
 use crate::arena::writer::slot;
-use crate::{Event, Rank, Runtime, RuntimeFamily};
+use crate::{Event, EventFacts, Machine, MachineContext, Rank, Runtime, RuntimeFamily};
 
 /// The most notes to keep: more than the library writes.
 const NOTES: usize = 1000;
@@ -34,6 +34,7 @@ pub(super) struct Sorted<'w> {
     /// The indices of the events of each set.
     pub(super) sets: Vec<Vec<usize>>,
     pub(super) notes: Vec<String>,
+    pub(super) machine: Option<Machine>,
     pub(super) host: Option<String>,
     pub(super) rank: Option<Rank>,
     pub(super) rows: BTreeMap<(u32, u32), RowSum>,
@@ -41,6 +42,8 @@ pub(super) struct Sorted<'w> {
     pub(super) set_rows: BTreeMap<(u32, u32, u32), SetSum>,
     /// By region, thread and site: the number of waits and their ticks.
     pub(super) waits: BTreeMap<(u32, u32, u32), (u64, u64)>,
+    /// The same of parts that are open.
+    pub(super) open_waits: BTreeMap<(u32, u32, u32), (u64, u64)>,
     pub(super) primary_stats: BTreeMap<u32, PrimarySum>,
     /// By phase and thread.
     pub(super) phases: BTreeMap<(u32, u32), PhaseSum>,
@@ -93,6 +96,7 @@ impl<'w> Sorted<'w> {
                 let first = (cursor.small()?, cursor.small()?, cursor.number()?, cursor.text()?);
                 self.first = Some(first);
             }
+            Kind::Machine => self.machine = Some(machine(&mut cursor)?),
             Kind::Events => (self.events, self.sets) = events(&mut cursor)?,
             Kind::Region | Kind::WaitSite | Kind::Phase => {}
             Kind::Note if self.notes.len() < NOTES => self.notes.push(cursor.text()?),
@@ -147,6 +151,23 @@ impl<'w> Sorted<'w> {
         }
     }
 
+    /// Goes through the parts that are open: their regions are known even if none of their executions has ended. A
+    /// process in no region has none, and what a jump left behind is no part.
+    pub(super) fn add_open_parts(&mut self) {
+        if self.open_regions == 0 {
+            self.rows.values_mut().for_each(|row| row.open.clear());
+            return;
+        }
+        for (&(region, thread), row) in self.rows.iter().filter(|(_, row)| !row.open.is_empty()) {
+            self.primary_stats.entry(region).or_insert_with(PrimarySum::none);
+            let since = row.open.iter().copied().min().unwrap_or(0);
+            let waits =
+                self.open_waits.range((region, thread, state::SITES)..=(region, thread, u32::MAX));
+            let waited = waits.fold(0u64, |sum, (_, wait)| sum.saturating_add(wait.1));
+            self.until = self.until.max(since.saturating_add(waited));
+        }
+    }
+
     fn phase_row(&mut self, record: &[u64]) -> Option<()> {
         let row = record.get(offset_of!(PhaseRow, row) / 8..)?;
         self.phases.entry(row_key(row)).or_default().add(record, row)
@@ -160,6 +181,12 @@ impl<'w> Sorted<'w> {
         sum.0 = sum.0.saturating_add(get(offset_of!(WaitRow, count)));
         sum.1 = sum.1.saturating_add(get(offset_of!(WaitRow, ticks)));
         self.until = self.until.max(get(offset_of!(WaitRow, until)));
+        let (count, ticks) =
+            (get(offset_of!(WaitRow, open_count)), get(offset_of!(WaitRow, open_ticks)));
+        if count > 0 {
+            let sum = self.open_waits.entry((key as u32, (key >> 32) as u32, site)).or_default();
+            *sum = (sum.0.saturating_add(count), sum.1.saturating_add(ticks));
+        }
     }
 
     fn primary_stats(&mut self, record: &[u64]) -> Option<()> {
@@ -185,11 +212,34 @@ fn row_key(row: &[u64]) -> (u32, u32) {
     (key as u32, (key >> 32) as u32)
 }
 
+fn machine(cursor: &mut Cursor<'_>) -> Option<Machine> {
+    let (processor, system, simulated) = (cursor.text()?, cursor.text()?, cursor.optional()?);
+    let quota = match cursor.number()? {
+        0 => None,
+        // A number that is none would be in no JSON.
+        _ => Some(f64::from_bits(cursor.number()?)).filter(|quota| quota.is_finite()),
+    };
+    let context = |cursor: &mut Cursor<'_>| {
+        let [cpu, package, core, sibling] = [(); 4].map(|()| cursor.small());
+        Some(MachineContext { cpu: cpu?, package: package?, core: core?, sibling: sibling? })
+    };
+    let contexts: Option<Vec<MachineContext>> =
+        (0..cursor.number()?).map(|_| context(cursor)).collect();
+    Some(Machine { processor, system, simulated, quota, contexts: contexts? })
+}
+
 fn events(cursor: &mut Cursor<'_>) -> Option<(Vec<Event>, Vec<Vec<usize>>)> {
     let events = usize::try_from(cursor.number()?).ok()?;
     let mut all = Vec::new();
     for _ in 0..events {
-        all.push(Event { name: cursor.text()?, uncounted: cursor.optional()? });
+        let (name, uncounted) = (cursor.text()?, cursor.optional()?);
+        let facts = EventFacts {
+            canonical: cursor.text()?,
+            unit: cursor.text()?,
+            is_hardware: cursor.number()? != 0,
+            doubt: cursor.optional()?,
+        };
+        all.push(Event { name, uncounted, facts });
     }
     let sets = usize::try_from(cursor.number()?).ok().filter(|sets| *sets <= SETS)?;
     let event = |at: u64| usize::try_from(at).ok().filter(|event| *event < all.len());

@@ -5,6 +5,7 @@ use std::mem::offset_of;
 use super::records::word;
 use crate::arena::bins::BinTotals;
 use crate::arena::cells::{self, EVENTS, SIZES};
+use crate::arena::open_part::open_since;
 use crate::{Timeline, TimelineRow};
 
 /// The sum of the rows of one region and thread number.
@@ -16,6 +17,8 @@ pub(super) struct RowSum {
     pub(super) moves: u64,
     pub(super) counted: u64,
     pub(super) counts: [u64; EVENTS],
+    /// The begins of parts that are open, in ticks after the start of the process.
+    pub(super) open: Vec<u64>,
 }
 
 impl RowSum {
@@ -38,6 +41,8 @@ impl RowSum {
         ] {
             *sum = sum.saturating_add(get(offset));
         }
+        let executions = get(offset_of!(cells::Row, executions));
+        self.open.extend(open_since(get(offset_of!(cells::Row, open)), executions));
         self.counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
         Some(())
     }
@@ -114,6 +119,21 @@ impl PrimarySum {
         })
     }
 
+    /// Of a region that has ended no execution.
+    pub(super) fn none() -> PrimarySum {
+        PrimarySum {
+            threads: 0,
+            executions: 0,
+            nested: 0,
+            ticks: 0,
+            shortest: 0,
+            longest: 0,
+            teams: Vec::new(),
+            bins: BinTotals::default(),
+            sampled: Sampled::default(),
+        }
+    }
+
     /// Adds executions that were only counted.
     pub(super) fn add_counted(&mut self, executions: u64) {
         self.sampled.counted = self.sampled.counted.saturating_add(executions);
@@ -127,7 +147,7 @@ impl PrimarySum {
     /// The factor from the executions that the timed ones stand for to all of them: the last block of a
     /// thread may have ended early.
     pub(super) fn factor(&self) -> f64 {
-        self.all() as f64 / self.executions as f64
+        if self.executions > 0 { self.all() as f64 / self.executions as f64 } else { 1.0 }
     }
 
     /// The timed executions, and the standard error of the sum of all ticks; `None` if all were timed.

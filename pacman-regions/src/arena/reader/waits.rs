@@ -28,7 +28,7 @@ pub(super) fn waits(
     let mut sites = Sites { owned, owner, known: BTreeMap::new(), all: Vec::new() };
     for (number, region) in regions {
         let factor = sorted.primary_stats.get(number).map_or(1.0, PrimarySum::factor);
-        let scale = scale * factor;
+        let (exact, scale) = (scale, scale * factor);
         for row in &mut region.rows {
             let own =
                 sorted.waits.range((*number, row.thread, 0)..=(*number, row.thread, u32::MAX));
@@ -81,6 +81,14 @@ pub(super) fn waits(
             states.useful_off = states.useful_off.map(|off| off.min(useful));
             states.waiting_off = states.waiting_off.map(|off| off.min(waiting));
             row.states = Some(states);
+        }
+        for part in &mut region.open {
+            let own = (*number, part.thread, state::SITES)..=(*number, part.thread, u32::MAX);
+            let waits = sorted.open_waits.range(own).map(|(&(_, _, site), &(count, ticks))| {
+                let seconds = ticks as f64 * exact;
+                Wait { site: sites.place(site), count, seconds }
+            });
+            part.waits = waits.collect();
         }
     }
     let several_roots = get(offset_of!(cells::Process, several_roots)) != 0;

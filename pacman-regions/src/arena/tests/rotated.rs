@@ -7,9 +7,7 @@ use crate::{Event, Recording};
 /// Three events in two sets: the first one is in both.
 fn rotated() -> Recording {
     let mut recording = specimen::recording();
-    recording.events = ["task-clock", "CYCLES", "LOADS"]
-        .map(|name| Event { name: name.into(), uncounted: None })
-        .to_vec();
+    recording.events = ["task-clock", "CYCLES", "LOADS"].map(Event::unknown).to_vec();
     recording.sets = vec![vec![0, 1], vec![0, 2]];
     recording.waits = None;
     recording.logs.clear();

@@ -2,9 +2,9 @@
 
 use crate::{
     Adaptation, Cause, Ending, Event, ExecutionLog, FileIdentity, LoggedExecution, LoggedWait,
-    OutsideWaits, Overhead, Phase, PhaseKind, PhaseStates, PhaseThread, Process as Ran,
-    ProcessEnergy, Rank, Recording, Region, RegionEnergy, Row as Part, Runtime, RuntimeFamily,
-    Scheduling, Site, States, Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
+    Machine, MachineContext, OutsideWaits, Overhead, Phase, PhaseKind, PhaseStates, PhaseThread,
+    Process as Ran, ProcessEnergy, Rank, Recording, Region, RegionEnergy, Row as Part, Runtime,
+    RuntimeFamily, Scheduling, Site, States, Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
 };
 
 /// A log of more than one block.
@@ -76,14 +76,26 @@ pub(in crate::arena) fn recording() -> Recording {
         adaptation: Some(adaptation),
         energy: Some(RegionEnergy { joules: 12.5, seconds: 0.5, executions: 4, unread: 1 }),
         label: Some("axpy".into()),
+        open: Vec::new(),
     };
     let states =
         PhaseStates { waiting: 0.125, useful_off: Some(0.03125), waiting_off: Some(0.0625) };
     let marked =
         PhaseThread { begun: 9, row: Part { states: None, ..row(1) }, states: Some(states) };
     let kind = PhaseKind::KokkosFor;
-    let events = [("CYCLES", None), ("ZEBRA", Some("no event"))]
-        .map(|(name, why)| Event { name: name.into(), uncounted: why.map(str::to_owned) });
+    let mut events = [("CYCLES", None), ("ZEBRA", Some("no event"))]
+        .map(|(name, why)| Event { uncounted: why.map(str::to_owned), ..Event::unknown(name) });
+    let doubted = &mut events[0].facts;
+    (doubted.unit, doubted.is_hardware) = ("cycles".into(), true);
+    doubted.doubt = Some("an erratum".into());
+    let context = |cpu| MachineContext { cpu, package: 0, core: cpu / 2, sibling: cpu % 2 };
+    let machine = Machine {
+        processor: "Pentium 4".into(),
+        system: "Linux 6.1 x86_64".into(),
+        simulated: Some("a simulated machine".into()),
+        quota: Some(1.5),
+        contexts: (0..4).map(context).collect(),
+    };
     let (family, path) = (RuntimeFamily::Libomp, "/lib/libomp.so".into());
     Recording {
         process: Ran {
@@ -99,6 +111,7 @@ pub(in crate::arena) fn recording() -> Recording {
         runtimes: vec![Runtime { family, path, version: None }],
         threads: 2,
         contexts: 4,
+        machine: Some(machine),
         events: events.to_vec(),
         sets: Vec::new(),
         overhead: Overhead { nanoseconds: Some(1e9 / 1_048_576.0), reads: "read".into() },

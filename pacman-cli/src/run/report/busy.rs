@@ -1,0 +1,99 @@
+//! Programs whose threads had no processor of their own, and why: every format has it from here.
+
+use super::crowd::Crowd;
+use super::process::ProcessReport;
+use crate::plural::number;
+use crate::run::words::share;
+
+/// A process whose threads could run and had no processor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::run) struct Busy {
+    /// The part of the time in which threads could run that they ran.
+    pub(in crate::run) ran: f64,
+    pub(in crate::run) cause: BusyCause,
+}
+
+/// Who had the processors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::run) enum BusyCause {
+    /// The threads of the observed processes themselves.
+    Crowd(Crowd),
+    /// Nobody: a cgroup leaves this number of contexts to more threads.
+    Quota(f64),
+    /// Other programs.
+    Others,
+}
+
+impl Busy {
+    /// `None` if the threads of `process` had processors. The `others` are the observed processes.
+    pub(in crate::run) fn of<'a>(
+        process: &ProcessReport,
+        others: impl IntoIterator<Item = &'a ProcessReport>,
+    ) -> Option<Busy> {
+        let ran = process.processor_share().filter(|_| process.lacks_processors())?;
+        let quota = process.quota.filter(|quota| f64::from(super::threads_of(process)) > *quota);
+        let cause = match (Crowd::around(process, others), quota) {
+            (Some(crowd), _) => BusyCause::Crowd(crowd),
+            (None, Some(quota)) => BusyCause::Quota(quota),
+            (None, None) => BusyCause::Others,
+        };
+        Some(Busy { ran, cause })
+    }
+
+    /// What the machine did to `who`: nothing, or ` of x (process 7)`.
+    pub(in crate::run) fn sentence(&self, who: &str) -> String {
+        let ran = format!("they ran {} of the time in which they could run", share(self.ran));
+        let (begin, times) =
+            (self.cause.begin(who), "Times and waits are in part those of a busy machine");
+        match self.cause {
+            BusyCause::Others => format!("{begin}: {ran}. {times}: {}.", self.cause.help()),
+            _ => format!("{begin}: {ran}. {times}. {}.", self.cause.help()),
+        }
+    }
+}
+
+impl BusyCause {
+    fn begin(self, who: &str) -> String {
+        match self {
+            BusyCause::Crowd(crowd) => format!(
+                "There were more threads than processors, {} on {}, so threads{who} had none of their own",
+                crowd.threads, crowd.contexts
+            ),
+            BusyCause::Quota(quota) => format!(
+                "A quota of {quota:.1} processors is less than the threads need, so threads{who} had none of their own"
+            ),
+            BusyCause::Others => format!("Threads{who} had no processor of their own"),
+        }
+    }
+
+    /// The advice to the user.
+    pub(in crate::run) fn help(self) -> String {
+        match self {
+            BusyCause::Crowd(crowd) => format!(
+                "To help: use at most {} in all, by OMP_NUM_THREADS={}; or OMP_WAIT_POLICY=passive, with which threads \
+                 that wait give their processor up",
+                number(crowd.contexts as usize, "thread"),
+                (crowd.contexts as usize / crowd.processes).max(1)
+            ),
+            BusyCause::Quota(quota) => format!(
+                "To help: give the container or job more processors, or use at most {} by OMP_NUM_THREADS",
+                number((quota as usize).max(1), "thread")
+            ),
+            BusyCause::Others => "use fewer threads, or an idle machine".to_owned(),
+        }
+    }
+}
+
+/// A line for each of these processes whose threads lacked processors.
+pub(super) fn lines(processes: &[ProcessReport]) -> Vec<String> {
+    let observed = || processes.iter().filter(|process| process.has_figures());
+    let several = observed().count() > 1;
+    let line = |process: &ProcessReport| {
+        let who = match several {
+            true => format!(" of {} (process {})", process.program(), process.process.pid),
+            false => String::new(),
+        };
+        Some(Busy::of(process, observed())?.sentence(&who))
+    };
+    observed().filter_map(line).collect()
+}
