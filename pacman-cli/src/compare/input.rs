@@ -58,8 +58,6 @@ pub(super) struct RegionMembers {
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
     pub(super) executions: u64,
-    #[serde(default)]
-    pub(super) sampling: Option<SampleMembers>,
     pub(super) time_s: f64,
     pub(super) shortest_s: f64,
     pub(super) longest_s: f64,
@@ -70,11 +68,6 @@ pub(super) struct RegionMembers {
     #[serde(default)]
     pub(super) waiting_figures: Option<FigureMembers>,
     pub(super) threads: Vec<ThreadMembers>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct SampleMembers {
-    pub(super) standard_error_s: f64,
 }
 
 #[derive(Debug, Deserialize)]

@@ -145,8 +145,9 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
         region.executions.to_string(),
         region.sampling.map_or(region.executions, |sampling| sampling.timed).to_string(),
         region.nested.to_string(),
+        region.within.to_string(),
         region.seconds.to_string(),
-        optional(region.sampling.map(|sampling| sampling.standard_error)),
+        optional(region.sampling.map(|sampling| sampling.margin)),
         optional(region.share),
         optional(region.imbalance),
         optional(region.waiting),
@@ -227,7 +228,7 @@ fn optional(value: Option<impl ToString>) -> String {
 const WORKSHARING: &[Cause] =
     &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
 
-const FIXED: [&str; 51] = [
+const FIXED: [&str; 52] = [
     "pid",
     "parent",
     "program",
@@ -244,8 +245,9 @@ const FIXED: [&str; 51] = [
     "executions",
     "timed_executions",
     "nested",
+    "within",
     "region_s",
-    "region_error_s",
+    "region_margin",
     "share",
     "imbalance",
     "waiting",

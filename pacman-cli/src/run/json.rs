@@ -48,6 +48,7 @@ struct Process<'a, R, P> {
     runtimes: Vec<RuntimeLibrary<'a>>,
     threads: u32,
     contexts: u32,
+    roots: u32,
     share: f64,
     processor_share: Option<f64>,
     lacks_processors: bool,
@@ -141,6 +142,8 @@ struct Region<'a, F, T> {
     executions: u64,
     sampling: Option<Sample>,
     nested: u64,
+    within: u64,
+    starters: u32,
     time_s: f64,
     mean_s: Option<f64>,
     shortest_s: f64,
@@ -166,7 +169,9 @@ struct Region<'a, F, T> {
 #[derive(Serialize)]
 struct Sample {
     timed: u64,
-    standard_error_s: f64,
+    margin: f64,
+    imbalance_margin: Option<f64>,
+    cost_s: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -273,6 +278,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         runtimes: report.runtimes.iter().map(runtime).collect(),
         threads: report.threads,
         contexts: report.contexts,
+        roots: report.roots,
         share: report.share(),
         processor_share: report.processor_share(),
         lacks_processors: report.lacks_processors(),
@@ -369,10 +375,15 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         entry: &region.entry,
         runtime: process.runtimes.get(region.runtime).map(report::runtime),
         executions: region.executions,
-        sampling: region
-            .sampling
-            .map(|one| Sample { timed: one.timed, standard_error_s: one.standard_error }),
+        sampling: region.sampling.map(|one| Sample {
+            timed: one.timed,
+            margin: one.margin,
+            imbalance_margin: region.imbalance_margin,
+            cost_s: one.cost,
+        }),
         nested: region.nested,
+        within: region.within,
+        starters: region.starters,
         time_s: region.seconds,
         mean_s: region.mean,
         shortest_s: region.shortest,

@@ -24,6 +24,7 @@ pub(super) struct Tree {
     serialization: f64,
     load_balance: f64,
     scheduling: f64,
+    margin: f64,
     serial_s: f64,
 }
 
@@ -85,6 +86,7 @@ pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
         serialization,
         load_balance,
         scheduling,
+        margin: tree.margin,
         serial_s: tree.serial,
     })
 }

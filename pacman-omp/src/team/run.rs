@@ -42,8 +42,9 @@ pub(crate) fn run(
     match region::candidate(body as u64) {
         Some(first) => run_known(first, body, call, start),
         None => {
-            if let Some((worker, runtime)) = budget::only_counts(body as u64) {
-                worker.run_as_primary(|| worker.starts(|| bare(runtime)));
+            if let Some((untimed, runtime)) = budget::untimed(body as u64) {
+                bare(runtime);
+                untimed.end();
                 return true;
             }
             let start = start;
@@ -127,10 +128,14 @@ fn run_region(
 #[inline(always)]
 pub(super) fn observed_team(call: &Call, region: &'static Region, worker: &Worker) -> Team {
     let depth = worker.depth();
+    let mut team =
+        Team::new(call, region.runtime, Some(region), depth, ptr::from_ref(worker).cast());
     if depth > 0 {
         worker.saw(Seen::NESTED);
+        // SAFETY: the thread is inside of a body of that team, which does not end before it.
+        unsafe { team.set_outer(worker.team.get()) };
     }
-    Team::new(call, region.runtime, Some(region), depth, ptr::from_ref(worker).cast())
+    team
 }
 
 /// Runs the region with the team of the call. `ended` gets the size of the team and the ticks.
@@ -139,9 +144,14 @@ fn run_observed(
     region: &'static Region,
     worker: &Worker,
     call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
+    start: impl Fn(&Team, u32, TeamMode),
     ended: impl FnOnce(u32, u64),
 ) {
+    if worker.depth() > 0 {
+        let start = start;
+        let (size, ticks) = run_inside_another(region, worker, &call, &start);
+        return ended(size, ticks);
+    }
     let team = observed_team(&call, region, worker);
     worker.run_as_primary(|| {
         team.own.begun.set(worker.now());
@@ -149,6 +159,25 @@ fn run_observed(
         let ticks = team.enter(region, worker);
         ended(team.own.size.get(), ticks);
     });
+}
+
+/// Runs a region inside of another one. Answers the size of its team and its ticks.
+#[inline(never)]
+fn run_inside_another(
+    region: &'static Region,
+    worker: &Worker,
+    call: &Call,
+    start: Start<'_>,
+) -> (u32, u64) {
+    let team = observed_team(call, region, worker);
+    let (outer, mut ticks) = (worker.team.get(), 0);
+    worker.run_as_primary(|| {
+        team.own.begun.set(worker.now());
+        worker.starts(|| start(&team, call.threads, team.mode_as(TeamMode::Observed)));
+        worker.team.set(outer);
+        ticks = team.enter(region, worker);
+    });
+    (team.own.size.get(), ticks)
 }
 
 /// Runs the region with the label of the kernel around it, times its waits, or changes the event set.
@@ -189,7 +218,7 @@ fn run_with_waits(
     }
     let mode = if process::is_traced() { TeamMode::Traced } else { TeamMode::Waits };
     let start = |team: &Team, threads, _| {
-        start(team, threads, mode);
+        start(team, threads, team.mode_as(mode));
         team.leave_out_own_work(worker);
     };
     let run = || match metered {
@@ -205,7 +234,7 @@ fn run_with_waits(
 /// Runs the region and logs the execution.
 #[inline(never)]
 fn run_traced(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Traced);
+    let start = |team: &Team, threads, _| start(team, threads, team.mode_as(TeamMode::Traced));
     match process::is_metered() {
         true => run_metered(region, worker, call, &start),
         false => run_observed(region, worker, call, start, |_, _| ()),
@@ -219,7 +248,7 @@ fn run_rotating(region: &'static Region, worker: &Worker, call: Call, start: Sta
         waits::note_root(worker);
     }
     let start = |team: &Team, threads, _| {
-        start(team, threads, TeamMode::Rotating);
+        start(team, threads, team.mode_as(TeamMode::Rotating));
         if process::has_waits() {
             team.leave_out_own_work(worker);
         }
@@ -232,6 +261,9 @@ fn run_rotating(region: &'static Region, worker: &Worker, call: Call, start: Sta
 
 /// Runs an execution that stands for those around it, and chooses the next one.
 fn run_sampled(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    if worker.is_untimed() && worker.depth() == 0 {
+        return run_inside_untimed(region, worker, call, start);
+    }
     // The members of a league are primary threads themselves.
     let is_alone = worker.depth() == 0 && call.entry != Function::GOMP_teams_reg;
     if !is_alone || process::runs_kernels() {
@@ -259,9 +291,20 @@ fn run_sampled(region: &'static Region, worker: &Worker, call: Call, start: Star
         // The error and the choice are computed in floating point, and the program may trap.
         floating::isolated(|| {
             team.enter_weighted(region, worker, since, ticks);
-            budget::choose_next(worker, region, called, ticks, team.own.size.get());
+            budget::choose_next(worker, region, called, since, ticks, team.own.size.get());
         });
     });
+}
+
+/// Runs a region inside of an execution that is not timed.
+#[cold]
+fn run_inside_untimed(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    let outer = worker.untimed_region().and_then(region::numbered);
+    if let Some(outer) = outer {
+        outer.seen.add(Seen::NESTED);
+    }
+    let around = Team::new(&call, region.runtime, outer, 0, ptr::null());
+    worker.run_inside(&around, || run_labelled(region, worker, call, start));
 }
 
 /// Runs the region without a cached decision.
@@ -328,6 +371,7 @@ fn run_decided(
 #[inline(never)]
 fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
     let team = observed_team(&call, region, worker);
+    let outer = worker.team.get();
     worker.run_as_primary(|| {
         let adapted = AdaptedRun {
             choice: adapt::choose(region, worker, call.entry, call.threads),
@@ -349,6 +393,7 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
         } else {
             run();
         }
+        worker.team.set(outer);
         let ticks = team.enter(region, worker);
         if adapted.choice.counts_chunks {
             adapt::had_chunks(region, team.own.size.get(), ticks, worker.dynamic.end());

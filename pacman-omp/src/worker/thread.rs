@@ -27,7 +27,7 @@ use crate::runtime::Runtime;
 use crate::sampling::Countdowns;
 use crate::seen::Seen;
 use crate::set_rotation::ThreadSets;
-use crate::team::Started;
+use crate::team::{Started, Team};
 use crate::tls;
 use crate::waits::{UsefulTime, WaitState};
 use crate::worksharing::Member;
@@ -48,8 +48,11 @@ pub(crate) struct Worker {
     pub(super) thread: Cell<&'static Thread>,
     /// The runtime of the regions with countdowns; `None` before the first one.
     pub(crate) counts_for: Cell<Option<&'static Runtime>>,
-    /// One more than the nesting depth at which the runtime starts a team of this library.
+    /// One more than the nesting depth at which the runtime starts a team of this library. The upper half has one
+    /// more than the place of the region's countdown if the execution is not timed.
     pub(super) starting: Cell<u32>,
+    /// The team of the innermost body; null if the library did not start it. Not valid outside of bodies.
+    pub(crate) team: Cell<*const Team>,
     /// The program requested the team size of its next region.
     pushed: Cell<bool>,
     /// The latest team had more threads than there are contexts.
@@ -114,6 +117,7 @@ impl Worker {
                 thread: Cell::new(rows::thread()),
                 open_at_fork: Cell::new(0),
                 starting: Cell::new(0),
+                team: Cell::new(ptr::null()),
                 pushed: Cell::new(false),
                 oversubscribed: Cell::new(false),
                 clock: process::clock(),
@@ -324,8 +328,10 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn leave(&self, begun: &PartStart) -> Option<u32> {
         let nesting = self.nesting.replace(begun.around);
-        (nesting != begun.around.inside())
-            .then(|| nesting.seen() | if nesting.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 })
+        if nesting == NestingState::PLAIN || nesting == begun.around.inside() {
+            return None;
+        }
+        Some(nesting.seen() | if nesting.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 })
     }
 
     /// The median ticks of a begin and an end on this thread, and how counts are read.
