@@ -203,8 +203,8 @@ unsafe fn ended(
     let own_work = if process::has_waits() { worker.waits.own_work() } else { 0 };
     let (begun, since) = process::own(ended.begun + own_work);
     let ticks = worker.now().saturating_sub(begun);
-    let (region, starter) = (ended.region.number, worker.starter());
-    worker.rows.enter((region, starter), since, ticks, ended.size, || ended.nested);
+    let region = (ended.region.number, || worker.starter());
+    worker.rows.enter(region, since, ticks, ended.size, || ended.nested);
     worker.close_region();
     Some((worker, ended.region))
 }

@@ -128,9 +128,20 @@ impl Team {
     /// The team has ended: enters the execution in the rows, and answers its ticks.
     #[inline(always)]
     pub(super) fn enter(&self, region: &Region, worker: &Worker) -> u64 {
-        let (size, starter) = (self.own.size.get(), worker.starter());
+        self.enter_as(region, worker, || self.nested())
+    }
+
+    /// As [`enter`](Self::enter), where the place among others is known.
+    #[inline(always)]
+    pub(super) fn enter_as(
+        &self,
+        region: &Region,
+        worker: &Worker,
+        nested: impl FnOnce() -> Nested,
+    ) -> u64 {
         let (since, ticks) = self.time(worker);
-        worker.rows.enter((region.number, starter), since, ticks, size, || self.nested());
+        let (region, size) = (region.number, self.own.size.get());
+        worker.rows.enter((region, || worker.starter()), since, ticks, size, nested);
         ticks
     }
 
@@ -138,8 +149,8 @@ impl Team {
     /// weight says.
     pub(super) fn enter_weighted(&self, region: &Region, worker: &Worker, since: u64, ticks: u64) {
         let (size, weight) = (self.own.size.get(), self.weight());
-        let starter = worker.starter();
-        worker.rows.enter_weighted((region.number, starter), since, ticks, size, weight);
+        let region = (region.number, || worker.starter());
+        worker.rows.enter_weighted(region, since, ticks, size, weight);
     }
 
     /// The ticks from the start of the process to the execution, and those of the execution.

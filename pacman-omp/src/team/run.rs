@@ -3,6 +3,8 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
+use pacman_regions::arena::Nested;
+
 use super::budget;
 use super::call::{Call, TeamMode};
 use super::state::{AdaptedRun, Team};
@@ -156,7 +158,7 @@ fn run_observed(
     worker.run_as_primary(|| {
         team.own.begun.set(worker.now());
         worker.starts(|| start(&team, call.threads, TeamMode::Observed));
-        let ticks = team.enter(region, worker);
+        let ticks = team.enter_as(region, worker, || Nested::No);
         ended(team.own.size.get(), ticks);
     });
 }

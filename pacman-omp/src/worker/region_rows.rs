@@ -89,7 +89,7 @@ impl RegionRows {
     #[inline(always)]
     pub(crate) fn enter(
         &self,
-        (region, starter): (u32, &Thread),
+        (region, starter): (u32, impl FnOnce() -> u32),
         since: u64,
         ticks: u64,
         threads: u32,
@@ -103,7 +103,7 @@ impl RegionRows {
     /// As [`enter`](Self::enter), for an execution that stands for `weight` of them.
     pub(crate) fn enter_weighted(
         &self,
-        (region, starter): (u32, &Thread),
+        (region, starter): (u32, impl FnOnce() -> u32),
         since: u64,
         ticks: u64,
         threads: u32,
@@ -149,16 +149,16 @@ impl RegionRows {
     }
 
     #[inline(always)]
-    fn primary(&self, region: u32, starter: &Thread) -> &OwnRows {
+    fn primary(&self, region: u32, starter: impl FnOnce() -> u32) -> &OwnRows {
         let known = self.of(region).filter(|own| !own.primary_stats.is_null());
-        known.unwrap_or_else(|| self.with_primary_stats(region, starter))
+        known.unwrap_or_else(|| self.with_primary_stats(region, starter()))
     }
 
     #[cold]
-    fn with_primary_stats(&self, region: u32, starter: &Thread) -> &OwnRows {
+    fn with_primary_stats(&self, region: u32, starter: u32) -> &OwnRows {
         isolated(|| {
             let primary_stats = rows::primary_stats(region);
-            primary_stats.set_starter(starter.number());
+            primary_stats.set_starter(starter);
             self.keep(region, |own| {
                 (own.primary_stats, own.latest) = (primary_stats, CurrentBin::none())
             });

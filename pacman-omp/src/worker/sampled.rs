@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use pacman_regions::arena::{COUNTDOWNS, Thread, Untimed};
+use pacman_regions::arena::{COUNTDOWNS, Untimed};
 
 use super::part_start::PartStart;
 use super::thread::Worker;
@@ -134,10 +134,9 @@ impl Worker {
         self.countdowns.set(region.body, self.thread.get(), region.number, until);
     }
 
-    /// The record of the thread as one that starts regions.
-    #[inline(always)]
-    pub(crate) fn starter(&self) -> &'static Thread {
-        self.thread.get()
+    /// The number of the thread's record.
+    pub(crate) fn starter(&self) -> u32 {
+        self.thread.get().number()
     }
 }
 
