@@ -15,9 +15,6 @@ const SEEN: u32 = 32;
 const UNPAIRED: u32 = 48;
 
 impl NestingState {
-    /// The state inside a body that is inside no other and did nothing that is noted.
-    pub(crate) const PLAIN: NestingState = NestingState(1);
-
     /// The state of a body that begins inside this one.
     #[inline(always)]
     pub(crate) fn inside(self) -> NestingState {

@@ -328,10 +328,8 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn leave(&self, begun: &PartStart) -> Option<u32> {
         let nesting = self.nesting.replace(begun.around);
-        if nesting == NestingState::PLAIN || nesting == begun.around.inside() {
-            return None;
-        }
-        Some(nesting.seen() | if nesting.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 })
+        (nesting != begun.around.inside())
+            .then(|| nesting.seen() | if nesting.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 })
     }
 
     /// The median ticks of a begin and an end on this thread, and how counts are read.

@@ -290,18 +290,11 @@ impl PrimaryStats {
         let first = &self.teams[0];
         let is_first = load(&first.threads) == u64::from(threads);
         let size = if is_first { first } else { self.size(threads) };
-        match nested() {
-            // SAFETY: as the caller guarantees.
-            Nested::No => unsafe { self.bins.add(latest, since, ticks, u64::from(threads)) },
-            Nested::Inside => {
-                add(&self.nested, 1);
-                add(&self.nested_ticks, ticks);
-            }
-            Nested::Within => {
-                add(&self.nested, 1);
-                add(&self.within, 1);
-                return add(&size.executions, 1);
-            }
+        let nested = nested();
+        if nested == Nested::Within {
+            add(&self.nested, 1);
+            add(&self.within, 1);
+            return add(&size.executions, 1);
         }
         add(&size.ticks, ticks);
         add(&size.executions, 1);
@@ -310,6 +303,13 @@ impl PrimaryStats {
         }
         if ticks > load(&self.longest) {
             store(&self.longest, ticks);
+        }
+        if nested == Nested::No {
+            // SAFETY: as the caller guarantees.
+            unsafe { self.bins.add(latest, since, ticks, u64::from(threads)) };
+        } else {
+            add(&self.nested, 1);
+            add(&self.nested_ticks, ticks);
         }
     }
 
