@@ -104,7 +104,12 @@ fn run_region(
 ) {
     let worker = Worker::here();
     if process::only_observes() {
-        return run_observed(region, worker, call(), start, |_, _| ());
+        if worker.depth() > 0 {
+            let start = start;
+            run_inside_another(region, worker, &call(), &start);
+            return;
+        }
+        return run_outermost(region, worker, call(), start, |_, _| ());
     }
     if process::needs_more_than_times() {
         let start = start;
@@ -119,7 +124,8 @@ fn run_region(
         }
     };
     let call = Call { threads: cached.threads(), ..call() };
-    run_observed(region, worker, call, start, |size, ticks| {
+    // A cached decision is for regions inside no other.
+    run_outermost(region, worker, call, start, |size, ticks| {
         if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
             adapt::finished_cached(region, worker, cached, size, ticks);
         }
@@ -154,7 +160,20 @@ fn run_observed(
         let (size, ticks) = run_inside_another(region, worker, &call, &start);
         return ended(size, ticks);
     }
-    let team = observed_team(&call, region, worker);
+    run_outermost(region, worker, call, start, ended);
+}
+
+/// As [`run_observed`], for a region inside no other.
+#[inline(always)]
+fn run_outermost(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+    ended: impl FnOnce(u32, u64),
+) {
+    let primary = ptr::from_ref(worker).cast();
+    let team = Team::new(&call, region.runtime, Some(region), 0, primary);
     worker.run_as_primary(|| {
         team.own.begun.set(worker.now());
         worker.starts(|| start(&team, call.threads, TeamMode::Observed));

@@ -46,8 +46,6 @@ pub(crate) struct Worker {
     counters: Cell<*const Counters>,
     pub(crate) rows: RegionRows,
     pub(super) thread: Cell<&'static Thread>,
-    /// The runtime of the regions with countdowns; `None` before the first one.
-    pub(crate) counts_for: Cell<Option<&'static Runtime>>,
     /// One more than the nesting depth at which the runtime starts a team of this library. The upper half has one
     /// more than the place of the region's countdown if the execution is not timed.
     pub(super) starting: Cell<u32>,
@@ -76,6 +74,8 @@ pub(crate) struct Worker {
     pub(crate) phases: PhaseState,
     /// Single executions, if they are logged.
     pub(crate) log: ExecutionLog,
+    /// The runtime of the regions with countdowns; `None` before the first one.
+    pub(crate) counts_for: Cell<Option<&'static Runtime>>,
     pub(crate) countdowns: Countdowns,
     /// The open regions in `thread` when the thread forked.
     open_at_fork: Cell<u64>,
