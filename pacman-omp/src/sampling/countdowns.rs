@@ -33,19 +33,17 @@ fn hash(body: u64) -> usize {
 }
 
 impl Countdown {
-    const NONE: Countdown = Countdown {
-        body: Cell::new(0),
-        until: Cell::new(0),
-        least: Cell::new(0),
-        span: Cell::new(0),
-    };
+    const fn none() -> Countdown {
+        let (body, until) = (Cell::new(0), Cell::new(0));
+        Countdown { body, until, least: Cell::new(0), span: Cell::new(0) }
+    }
 }
 
 impl Default for Countdowns {
     fn default() -> Countdowns {
         Countdowns {
             index: [const { Cell::new(0) }; HASHES],
-            all: [const { Countdown::NONE }; COUNTDOWNS],
+            all: [const { Countdown::none() }; COUNTDOWNS],
         }
     }
 }

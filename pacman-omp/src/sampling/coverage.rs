@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use pacman_regions::Recording;
 use pacman_regions::arena::{
-    CurrentBin, Key, Kind, Payload, ProcessStart, Writer, copied, prepare, read_words,
+    CurrentBin, Key, Kind as Record, Payload, ProcessStart, Writer, copied, prepare, read_words,
 };
 
 use super::{Countdowns, Sampler, Timed, Untimed};
@@ -46,7 +46,7 @@ fn run(executions: &[Execution], seed: u64) -> Recording {
     };
     let process = writer.begin(&start).expect("there is room");
     let region = Payload::new().number(0).number(0).number(0x1200).bytes(b"/opt/app");
-    writer.append(Kind::Region, &region.optional(None).bytes(b"GOMP_parallel"));
+    writer.append(Record::Region, &region.optional(None).bytes(b"GOMP_parallel"));
     let thread = writer.thread().expect("there is room");
     let rows = [0, 1].map(|number| writer.row(0, number).expect("there is room"));
     let stats = writer.primary_stats(0).expect("there is room");
@@ -85,8 +85,11 @@ fn run(executions: &[Execution], seed: u64) -> Recording {
     read_words(&words).expect("an arena").remove(0)
 }
 
-/// The kinds of regions, with a run of each.
-fn kinds() -> Vec<(&'static str, fn(&mut Draws, usize) -> Execution)> {
+/// Answers the execution of that number.
+type Kind = fn(&mut Draws, usize) -> Execution;
+
+/// The kinds of regions.
+fn kinds() -> Vec<(&'static str, Kind)> {
     vec![
         ("even", |_, _| (3_000, 0.5)),
         ("noise", |draws, _| (2_000 + (4_000.0 * draws.part()) as u64, draws.part())),

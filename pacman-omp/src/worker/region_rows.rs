@@ -120,6 +120,7 @@ impl RegionRows {
         let threads = own.sampler.as_deref().map_or(1, Sampler::threads);
         // SAFETY: as above; null before the first execution that is timed.
         if let Some(stats) = unsafe { own.primary_stats.as_ref() } {
+            // SAFETY: the bin belongs to these statistics.
             unsafe { stats.put_untimed(&own.latest, times, ticks, threads) };
         }
     }
