@@ -140,7 +140,7 @@ struct Region<'a, F, T> {
     entry: &'a str,
     runtime: Option<String>,
     executions: u64,
-    sampling: Option<Sample>,
+    sampling: Option<json_states::Sample>,
     nested: u64,
     within: u64,
     starters: u32,
@@ -164,14 +164,6 @@ struct Region<'a, F, T> {
     energy: Option<RegionEnergy>,
     threads: T,
     adaptation: Option<Adaptation<'a>>,
-}
-
-#[derive(Serialize)]
-struct Sample {
-    timed: u64,
-    margin: f64,
-    imbalance_margin: Option<f64>,
-    cost_s: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -375,12 +367,7 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         entry: &region.entry,
         runtime: process.runtimes.get(region.runtime).map(report::runtime),
         executions: region.executions,
-        sampling: region.sampling.map(|one| Sample {
-            timed: one.timed,
-            margin: one.margin,
-            imbalance_margin: region.imbalance_margin,
-            cost_s: one.cost,
-        }),
+        sampling: json_states::sample(region),
         nested: region.nested,
         within: region.within,
         starters: region.starters,

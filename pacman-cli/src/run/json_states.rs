@@ -16,6 +16,24 @@ pub(super) struct Site<'a> {
     address: u64,
 }
 
+/// The sample behind estimates.
+#[derive(Serialize)]
+pub(super) struct Sample {
+    timed: u64,
+    margin: f64,
+    imbalance_margin: Option<f64>,
+    cost_s: Option<f64>,
+}
+
+pub(super) fn sample(region: &RegionReport) -> Option<Sample> {
+    region.sampling.map(|one| Sample {
+        timed: one.timed,
+        margin: one.margin,
+        imbalance_margin: region.imbalance_margin,
+        cost_s: one.cost,
+    })
+}
+
 #[derive(Serialize)]
 pub(super) struct Tree {
     threads: u32,

@@ -6,6 +6,7 @@ mod part;
 mod run;
 mod started;
 mod state;
+mod target;
 
 pub(crate) use budget::{Untimed, untimed, untimed_latest};
 pub(crate) use call::{Call, TeamMode, mode};

@@ -1,6 +1,6 @@
 //! The run of a region: from the call of its entry to the end of its team.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 use std::ptr;
 
 use pacman_regions::arena::Nested;
@@ -8,13 +8,11 @@ use pacman_regions::arena::Nested;
 use super::budget;
 use super::call::{Call, TeamMode};
 use super::state::{AdaptedRun, Team};
+use super::target::CallTarget;
 use crate::adapt::{self, Decision, TeamTime};
 use crate::energy;
-use crate::first_region;
 use crate::floating;
 use crate::function::Function;
-use crate::interpose;
-use crate::isolation::isolated;
 use crate::phases;
 use crate::process;
 use crate::region::{self, Region};
@@ -433,36 +431,4 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
             adapt::finished(region, worker, &adapted.choice, size, ticks, &adapted.time);
         });
     });
-}
-
-/// The runtime and the region that a call is for.
-pub(super) struct CallTarget {
-    pub(super) runtime: &'static Runtime,
-    /// `None` if nothing is observed, or too many regions are.
-    pub(super) region: Option<&'static Region>,
-}
-
-impl CallTarget {
-    pub(super) fn known(region: &'static Region) -> CallTarget {
-        CallTarget { runtime: region.runtime, region: Some(region) }
-    }
-
-    /// Finds them for a region that is not known yet; `None` without a runtime.
-    #[cold]
-    pub(super) fn of(entry: Function, body: u64, source: *const c_char) -> Option<CallTarget> {
-        if !process::is_observed() || region::are_enough() {
-            return interpose::known_runtime_for(body, entry)
-                .map(|runtime| CallTarget { runtime, region: None });
-        }
-        interpose::note_interposed();
-        let runtime = isolated(|| interpose::runtime_for(body, entry))?;
-        // SAFETY: LLVM's descriptions are constant C strings of the program.
-        let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
-        let source = source.map(|text| text.to_string_lossy().into_owned());
-        first_region::meet(runtime, 1);
-        Some(CallTarget {
-            runtime,
-            region: isolated(|| adapt::enter_region(body, entry, runtime, source)),
-        })
-    }
 }

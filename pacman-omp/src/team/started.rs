@@ -3,8 +3,9 @@
 use std::ffi::c_void;
 
 use super::call::{Call, TeamMode};
-use super::run::{CallTarget, observed_team};
+use super::run::observed_team;
 use super::state::{Started, Team};
+use super::target::CallTarget;
 use crate::energy;
 use crate::function::Function;
 use crate::process;
