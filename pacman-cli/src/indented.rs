@@ -90,6 +90,8 @@ impl Formatter for Indented {
     /// Most numbers of a timeline are 0.
     #[inline]
     fn write_f64<W: ?Sized + Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
+        // A difference or an empty sum may be -0.
+        let value = value + 0.0;
         if value.to_bits() == 0 && self.member == Some(false) {
             self.member = None;
             self.is_number = true;

@@ -111,9 +111,14 @@ pub(crate) fn unrecorded_primary_stats(region: u32) -> &'static PrimaryStats {
 
 /// The record of the calling thread's open regions.
 pub(crate) fn thread() -> &'static Thread {
-    let spare = SPARE.lock().threads.pop();
-    let new = || arena::with(|writer| writer.thread()).flatten();
-    spare.or_else(new).unwrap_or_else(|| Box::leak(Box::new(Thread::unrecorded())))
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    if let Some(spare) = SPARE.lock().threads.pop() {
+        return spare;
+    }
+    let thread = arena::with(|writer| writer.thread()).flatten();
+    let thread = thread.unwrap_or_else(|| Box::leak(Box::new(Thread::unrecorded())));
+    thread.set_number(NEXT.fetch_add(1, Ordering::Relaxed));
+    thread
 }
 
 /// A row for the counts of an event set of the calling thread as number `thread` of the team in a region.

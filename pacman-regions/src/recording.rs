@@ -35,6 +35,10 @@ pub struct Recording {
     /// The energy of the packages during the process; `None` if it was not read.
     #[serde(default)]
     pub energy: Option<ProcessEnergy>,
+    /// The threads that started regions inside no other. The times of such regions add up to at most the
+    /// process's time for each of these threads.
+    #[serde(default = "one")]
+    pub roots: u32,
     /// Every region, in the order of first execution.
     pub regions: Vec<Region>,
     /// The phases that the program marks by calls of a tool, in the order of first execution.
@@ -202,13 +206,24 @@ pub struct Region {
     pub runtime: usize,
     /// Completed executions.
     pub executions: u64,
-    /// The executions that were timed, if not all were: times and waits are estimates then.
+    /// The executions whose threads were timed, if not all were: figures of threads are estimates then.
     #[serde(default)]
     pub sampling: Option<Sampling>,
     /// The executions inside another region.
     pub nested: u64,
-    /// Seconds on the primary thread from before the team starts to after it ends; a sum over executions.
+    /// Those of them inside another execution of the same region. No time of this region has them twice: they
+    /// are in the outermost execution.
+    #[serde(default)]
+    pub within: u64,
+    /// The threads that started it. Executions of different threads may overlap.
+    #[serde(default = "one")]
+    pub starters: u32,
+    /// Seconds on the primary thread from before the team starts to after it ends; an exact sum over all
+    /// outermost executions, timed or not.
     pub seconds: f64,
+    /// The part of `seconds` that was inside no other region.
+    #[serde(default)]
+    pub outer: f64,
     /// The time of the shortest execution, in seconds.
     pub shortest: f64,
     /// The time of the longest execution, in seconds.
@@ -238,13 +253,30 @@ pub struct OpenPart {
     pub waits: Vec<Wait>,
 }
 
-/// The sample of a region's executions from which its times and waits are estimated.
+/// The sample of a region's executions whose threads were timed.
+///
+/// The time of the region and the number of its executions are exact. The time of single threads, and so waits,
+/// teams of several sizes and imbalance, are estimates from the sample, scaled to the exact time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// The timed executions.
     pub timed: u64,
-    /// The standard error of [`Region::seconds`], in seconds.
-    pub standard_error: f64,
+    /// Half of the interval of each estimate, as a part of the threads' time in the region, from 0 to 1. The true
+    /// value is in the interval in at least 95 of 100 runs.
+    pub margin: f64,
+    /// The seconds that timing an execution took; `None` if too few were timed.
+    pub cost: Option<f64>,
+}
+
+impl Sampling {
+    /// Whether the estimates say anything: an interval of half of the threads' time or more has every value.
+    pub fn is_known(&self) -> bool {
+        self.margin < 0.5
+    }
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// Executions with a team of one size.

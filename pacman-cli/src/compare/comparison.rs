@@ -335,13 +335,7 @@ fn whole(
 impl Sample {
     const EMPTY: Sample = Sample {
         name: String::new(),
-        spread: Spread {
-            seconds: 0.0,
-            executions: 0,
-            shortest: f64::INFINITY,
-            longest: 0.0,
-            estimate: 0.0,
-        },
+        spread: Spread { seconds: 0.0, executions: 0, shortest: f64::INFINITY, longest: 0.0 },
         share: 0.0,
         figures: Figures {
             seconds: 0.0,
@@ -357,8 +351,7 @@ impl Sample {
         self.spread.executions += region.executions;
         self.spread.shortest = self.spread.shortest.min(region.shortest_s);
         self.spread.longest = self.spread.longest.max(region.longest_s);
-        let estimate = region.sampling.as_ref().map_or(0.0, |sample| sample.standard_error_s);
-        self.spread.estimate = self.spread.estimate.hypot(estimate);
+        self.share = self.share.max(region.share.unwrap_or(0.0));
         let all = [
             ("", Some(&region.figures)),
             ("useful ", region.useful_figures.as_ref()),

@@ -59,8 +59,6 @@ pub(super) struct RegionMembers {
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
     pub(super) executions: u64,
-    #[serde(default)]
-    pub(super) sampling: Option<SampleMembers>,
     pub(super) time_s: f64,
     pub(super) shortest_s: f64,
     pub(super) longest_s: f64,
@@ -77,11 +75,6 @@ pub(super) struct RegionMembers {
 #[derive(Debug, Deserialize)]
 pub(super) struct TeamMembers {
     pub(super) threads: u32,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct SampleMembers {
-    pub(super) standard_error_s: f64,
 }
 
 #[derive(Debug, Deserialize)]

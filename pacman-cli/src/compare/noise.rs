@@ -5,8 +5,7 @@
 //! - One report a side: the ratio of the times, with a 95 % interval from the spread of the executions.
 //!   A report has the shortest, the longest and the mean execution. The variance of values in [a, b] with
 //!   mean m is at most (b − m)(m − a) (Bhatia and Davis, American Mathematical Monthly 107, 2000), so the
-//!   interval is never too narrow for independent executions. If not every execution was timed, the
-//!   standard error of the estimate is in it.
+//!   interval is never too narrow for independent executions.
 
 /// A region's time in one report.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,8 +15,6 @@ pub(super) struct Spread {
     pub(super) executions: u64,
     pub(super) shortest: f64,
     pub(super) longest: f64,
-    /// The standard error of `seconds` where not every execution was timed; otherwise 0.
-    pub(super) estimate: f64,
 }
 
 /// After over before.
@@ -94,14 +91,12 @@ impl Ratio {
 }
 
 impl Spread {
-    /// The standard error of the mean execution over the mean; `None` for one execution. It has the
-    /// error of an estimate, which is independent.
+    /// The standard error of the mean execution over the mean; `None` for one execution.
     fn error(self) -> Option<f64> {
         let count = self.executions as f64;
         let mean = self.seconds / count;
         let variance = ((self.longest - mean) * (mean - self.shortest)).max(0.0);
-        (self.executions > 1 && mean > 0.0)
-            .then(|| (variance / count).sqrt().hypot(self.estimate / count) / mean)
+        (self.executions > 1 && mean > 0.0).then(|| (variance / count).sqrt() / mean)
     }
 }
 
@@ -157,13 +152,7 @@ mod tests {
     use super::*;
 
     fn runs(seconds: &[f64]) -> Vec<Spread> {
-        let one = |&seconds| Spread {
-            seconds,
-            executions: 1,
-            shortest: seconds,
-            longest: seconds,
-            estimate: 0.0,
-        };
+        let one = |&seconds| Spread { seconds, executions: 1, shortest: seconds, longest: seconds };
         seconds.iter().map(one).collect()
     }
 
@@ -183,13 +172,7 @@ mod tests {
 
     #[test]
     fn one_run_a_side_knows_the_noise_of_executions_only() {
-        let even = Spread {
-            seconds: 1.0,
-            executions: 1000,
-            shortest: 0.9e-3,
-            longest: 1.2e-3,
-            estimate: 0.0,
-        };
+        let even = Spread { seconds: 1.0, executions: 1000, shortest: 0.9e-3, longest: 1.2e-3 };
         let slower = Spread { seconds: 1.1, shortest: 1e-3, longest: 1.3e-3, ..even };
         let ratio = Ratio::of(&[even], &[slower]).expect("times");
         assert_eq!(ratio.verdict(0.05), Verdict::Slower);
@@ -217,7 +200,6 @@ mod tests {
                 executions: times.len() as u64,
                 shortest: times.iter().copied().fold(f64::INFINITY, f64::min),
                 longest: times.iter().copied().fold(0.0, f64::max),
-                estimate: 0.0,
             };
             let error = spread.error().expect("several executions");
             prop_assert!(error >= (variance / count).sqrt() / mean * (1.0 - 1e-9));

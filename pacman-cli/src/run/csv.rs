@@ -166,8 +166,9 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
         region.executions.to_string(),
         region.sampling.map_or(region.executions, |sampling| sampling.timed).to_string(),
         region.nested.to_string(),
+        region.within.to_string(),
         region.seconds.to_string(),
-        optional(region.sampling.map(|sampling| sampling.standard_error)),
+        optional(region.sampling.map(|sampling| sampling.margin)),
         optional(region.share),
         optional(region.imbalance),
         optional(region.waiting),
@@ -273,7 +274,7 @@ const WORKSHARING: &[Cause] =
 
 /// The column of the sentence about a busy machine.
 const BUSY: usize = FIXED.len() - 1;
-const FIXED: [&str; 53] = [
+const FIXED: [&str; 54] = [
     "pid",
     "parent",
     "program",
@@ -290,8 +291,9 @@ const FIXED: [&str; 53] = [
     "executions",
     "timed_executions",
     "nested",
+    "within",
     "region_s",
-    "region_error_s",
+    "region_margin",
     "share",
     "imbalance",
     "waiting",

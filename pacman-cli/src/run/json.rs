@@ -48,6 +48,7 @@ struct Process<'a, R, P> {
     runtimes: Vec<RuntimeLibrary<'a>>,
     threads: u32,
     contexts: u32,
+    roots: u32,
     share: f64,
     processor_share: Option<f64>,
     lacks_processors: bool,
@@ -139,8 +140,10 @@ struct Region<'a, F, T> {
     entry: &'a str,
     runtime: Option<String>,
     executions: u64,
-    sampling: Option<Sample>,
+    sampling: Option<json_states::Sample>,
     nested: u64,
+    within: u64,
+    starters: u32,
     time_s: f64,
     mean_s: Option<f64>,
     shortest_s: f64,
@@ -162,12 +165,6 @@ struct Region<'a, F, T> {
     threads: T,
     adaptation: Option<Adaptation<'a>>,
     open: Option<json_states::Open>,
-}
-
-#[derive(Serialize)]
-struct Sample {
-    timed: u64,
-    standard_error_s: f64,
 }
 
 #[derive(Serialize)]
@@ -274,6 +271,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         runtimes: report.runtimes.iter().map(runtime).collect(),
         threads: report.threads,
         contexts: report.contexts,
+        roots: report.roots,
         share: report.share(),
         processor_share: report.processor_share(),
         lacks_processors: report.lacks_processors(),
@@ -370,10 +368,10 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         entry: &region.entry,
         runtime: process.runtimes.get(region.runtime).map(report::runtime),
         executions: region.executions,
-        sampling: region
-            .sampling
-            .map(|one| Sample { timed: one.timed, standard_error_s: one.standard_error }),
+        sampling: json_states::sample(region),
         nested: region.nested,
+        within: region.within,
+        starters: region.starters,
         time_s: region.seconds,
         mean_s: region.mean,
         shortest_s: region.shortest,

@@ -16,6 +16,24 @@ pub(super) struct Site<'a> {
     address: u64,
 }
 
+/// The sample behind estimates.
+#[derive(Serialize)]
+pub(super) struct Sample {
+    timed: u64,
+    margin: f64,
+    imbalance_margin: Option<f64>,
+    cost_s: Option<f64>,
+}
+
+pub(super) fn sample(region: &RegionReport) -> Option<Sample> {
+    region.sampling.map(|one| Sample {
+        timed: one.timed,
+        margin: one.margin,
+        imbalance_margin: region.imbalance_margin,
+        cost_s: one.cost,
+    })
+}
+
 #[derive(Serialize)]
 pub(super) struct Tree {
     threads: u32,
@@ -24,6 +42,7 @@ pub(super) struct Tree {
     serialization: f64,
     load_balance: f64,
     scheduling: f64,
+    margin: f64,
     serial_s: f64,
 }
 
@@ -109,6 +128,7 @@ pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
         serialization,
         load_balance,
         scheduling,
+        margin: tree.margin,
         serial_s: tree.serial,
     })
 }

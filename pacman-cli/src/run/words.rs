@@ -16,7 +16,8 @@ pub(crate) fn seconds(seconds: f64) -> String {
         1.0.. => format!("{} s", three_digits(seconds)),
         1e-3.. => format!("{} ms", three_digits(seconds * 1e3)),
         1e-6.. => format!("{} µs", three_digits(seconds * 1e6)),
-        _ => format!("{:.0} ns", seconds * 1e9),
+        // A difference or an empty sum may be -0.
+        _ => format!("{:.0} ns", seconds * 1e9 + 0.0),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `run --overhead`: short regions are timed now and then, and counted always.
+//! `run --overhead`: the threads of short regions are timed now and then; executions and their time always.
 
 use std::path::Path;
 
@@ -34,12 +34,12 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn short_regions_are_counted_exactly_and_timed_within_the_stated_error() {
+fn short_regions_are_counted_and_timed_exactly() {
     for compiler in ["gcc", "clang"] {
         let scratch = Scratch::new();
         let flags = ["-g", "-O1", "-fopenmp"];
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
-        // Other processes take the processor in few executions, of which a sample may have none.
+        // Another process may take the processor between the program's clock and the library's.
         let is_within = (0..4).any(|_| {
             let (known, process) = run(&scratch, &program, &[]);
             let (tiny, rare) = (region(&process, "tiny"), region(&process, "rare"));
@@ -47,14 +47,13 @@ fn short_regions_are_counted_exactly_and_timed_within_the_stated_error() {
             assert_eq!(tiny["teams"][0]["executions"], 100_000, "{tiny:#}");
             let timed = number(&tiny["sampling"]["timed"]);
             assert!((8.0..50_000.0).contains(&timed), "{tiny:#}");
-            let (time, error) =
-                (number(&tiny["time_s"]), number(&tiny["sampling"]["standard_error_s"]));
+            let time = number(&tiny["time_s"]);
             // The region's time includes the start of the team and the program's clock.
             let start = 2e-6 * 1e5 + 0.1 * known;
-            eprintln!("{compiler}: {time} s of {known} s, ±{error} s, {timed} timed");
-            known - 4.0 * error <= time && time <= known + 4.0 * error + start
+            eprintln!("{compiler}: {time} s of {known} s, {timed} timed");
+            known <= time && time <= known + start
         });
-        assert!(is_within, "{compiler}: four estimates are off by more than four standard errors");
+        assert!(is_within, "{compiler}: four times are off by more than the start of the team");
     }
 }
 
@@ -135,9 +134,9 @@ fn a_report_marks_its_estimates() {
     let scratch = Scratch::new();
     let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], SOURCE) else { return };
     for (form, marks) in [
-        ("txt", &[" ±", " estimated times and waits", " executions (--overhead)"][..]),
-        ("html", &[" ±", " estimated times and waits"]),
-        ("csv", &["timed_executions", "region_error_s"]),
+        ("txt", &["±", " estimated figures of threads", " executions (--overhead)"][..]),
+        ("html", &["±", " estimated figures of threads"]),
+        ("csv", &["timed_executions", "region_margin"]),
     ] {
         let path = scratch.path(&format!("report.{form}"));
         let mut command = pacman_pmu(&["run", "-o"]);

@@ -25,7 +25,7 @@ pub(super) const RECORDING: &str = r#"{"process": {"pid": 0, "parent": 1, "comma
  "rows": [{"thread": 0, "executions": 50, "seconds": 0.5, "cpu": 0, "moves": 0, "counted": 49,
            "counts": [1000, 500, null]}], "adaptation": null},
 {"site": {"module": "/no/such/solver", "address": 32, "source": null},
- "entry": "GOMP_parallel", "runtime": 0, "executions": 100, "nested": 0, "seconds": 4.0,
+ "entry": "GOMP_parallel", "runtime": 0, "executions": 100, "nested": 0, "seconds": 4.0, "outer": 4.0,
  "shortest": 0.03, "longest": 0.05, "teams": [{"threads": 2, "executions": 100, "seconds": 4.0}],
  "rows": [{"thread": 0, "executions": 100, "seconds": 3.0, "cpu": 0, "moves": 0, "counted": 100,
            "counts": [3000000, 6000000, null]},

@@ -10,7 +10,7 @@ use super::dynamic_loops;
 use crate::counting::Counting;
 use crate::function::Function;
 use crate::region::{self, Region};
-use crate::team::{self, Call, Team, TeamMode, mode};
+use crate::team::{self, Call, Team, TeamMode, Untimed, mode};
 use crate::worker::Worker;
 
 /// The compiler's function for the body of a region.
@@ -77,7 +77,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel(
     }
 }
 
-/// `GOMP_parallel` where the execution may be only counted.
+/// `GOMP_parallel` where the execution may be one that is not timed.
 #[inline(never)]
 unsafe extern "C-unwind" fn counted_parallel(
     body: Body,
@@ -87,30 +87,27 @@ unsafe extern "C-unwind" fn counted_parallel(
 ) {
     // SAFETY: a compiler's call of this entry: a body, and the data that the body may use.
     unsafe {
-        match team::only_counts_latest(body as usize as u64, Function::GOMP_parallel) {
-            Some(counted) => bare_parallel(counted, body, data, threads, flags),
+        match team::untimed_latest(body as usize as u64, Function::GOMP_parallel) {
+            Some(untimed) => bare_parallel(untimed, body, data, threads, flags),
             None => other_parallel(body, data, threads, flags),
         }
     }
 }
 
-/// Passes the call on to the runtime's function.
+/// Passes the call of an execution that is not timed on to the runtime's function.
 ///
 /// Without closures, which the compiler would not inline.
 #[inline(always)]
 unsafe fn bare_parallel(
-    (worker, real): (&Worker, *mut c_void),
+    (untimed, real): (Untimed, *mut c_void),
     body: Body,
     data: *mut c_void,
     threads: c_uint,
     flags: c_uint,
 ) {
-    worker.open_region();
-    let around = worker.begin_start();
     // SAFETY: the runtime's function of that name, or the one below.
     unsafe { std::mem::transmute::<*mut c_void, Parallel>(real)(body, data, threads, flags) };
-    worker.end_start(around);
-    worker.close_region();
+    untimed.end();
 }
 
 /// `GOMP_parallel` where the region is not known yet, or has an overhead budget.
@@ -124,10 +121,10 @@ unsafe extern "C-unwind" fn other_parallel(
     let body_of = body as *const c_void;
     // SAFETY: the team lives until the runtime's function returns, after all members are done.
     let start = |team: &Team, threads, mode| unsafe { start_parallel(team, threads, mode, flags) };
-    if let Some((worker, runtime)) = team::only_counts(body_of as u64) {
+    if let Some((untimed, runtime)) = team::untimed(body_of as u64) {
         let real = runtime.real_or(Function::GOMP_parallel, lacking_parallel as *mut c_void);
         // SAFETY: the runtime's own function, with a compiler's arguments for it.
-        return unsafe { bare_parallel((worker, real), body, data, threads, flags) };
+        return unsafe { bare_parallel((untimed, real), body, data, threads, flags) };
     }
     let call = Call::gomp(Function::GOMP_parallel, body_of, data, threads);
     if !team::run_new(call, &start) {

@@ -13,6 +13,8 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pacman_regions::arena::Nested;
+
 use super::ompt_state::{OmptState, OpenRegion, ParallelData, Part, TimedPart};
 use super::ompt_waits;
 use crate::adapt;
@@ -112,9 +114,15 @@ unsafe extern "C" fn parallel_begin(
         worker.saw(Seen::NESTED);
     }
     let Ok(mut regions) = worker.ompt.regions.try_borrow_mut() else { return };
-    let data = ParallelData::of(region);
+    let is_within = worker.ompt.is_inside(region);
+    let data = ParallelData::of(region, is_within);
+    let nested = match is_nested {
+        true if is_within => Nested::Within,
+        true => Nested::Inside,
+        false => Nested::No,
+    };
     worker.open_region();
-    regions.push(OpenRegion { data, region, begun: worker.now(), size: 1, is_nested });
+    regions.push(OpenRegion { data, region, begun: worker.now(), size: 1, nested });
     // SAFETY: as above.
     unsafe { *parallel = data.0 };
 }
@@ -199,7 +207,8 @@ unsafe fn ended(
     let own_work = if process::has_waits() { worker.waits.own_work() } else { 0 };
     let (begun, since) = process::own(ended.begun + own_work);
     let ticks = worker.now().saturating_sub(begun);
-    worker.rows.enter(ended.region.number, since, ticks, ended.size, ended.is_nested);
+    let region = (ended.region.number, || worker.starter());
+    worker.rows.enter(region, since, ticks, ended.size, || ended.nested);
     worker.close_region();
     Some((worker, ended.region))
 }
@@ -236,21 +245,23 @@ unsafe extern "C" fn implicit_task(
         };
         open_regions.size = size;
         region_begun = Some(open_regions.begun);
-        is_nested = open_regions.is_nested;
+        is_nested = open_regions.nested != Nested::No;
     }
     let Ok(mut parts) = parts.try_borrow_mut() else { return };
     *task = data.0;
+    let weight = u32::from(!data.is_within());
+    let outer = worker.team.replace(ptr::null());
     let begun = worker.begin(Some(region));
     let waits = process::has_waits().then(|| {
         let (team, region) = (data.0 as usize, region.number);
         let company = Company { is_team: size > 1, is_nested, yields: true };
-        let key = PartKey { team, region, thread: number, weight: 1, company };
+        let key = PartKey { team, region, thread: number, weight, company };
         let starting = region_begun.map(|region| begun.since(region));
         let open = worker.ompt.open.try_borrow().map_or(0, |open| open.len());
         let around = waits::begin_part(worker, key, begun.counters());
         TimedPart { key, around, starting, open }
     });
-    parts.push(Part { task: data.0, begun, number, region, waits });
+    parts.push(Part { task: data.0, begun, number, region, waits, weight, outer });
 }
 
 /// Ends a part at the region's last barrier: workers hear of the end only when the next region begins.
@@ -283,8 +294,9 @@ fn end(task: u64) {
     let Some(worker) = Worker::known() else { return };
     let Ok(mut parts) = worker.ompt.parts.try_borrow_mut() else { return };
     let Some(place) = parts.iter().rposition(|part| part.task == task) else { return };
-    let Part { mut begun, number, region, waits, .. } = parts.swap_remove(place);
+    let Part { mut begun, number, region, waits, weight, outer, .. } = parts.swap_remove(place);
     drop(parts);
+    worker.team.set(outer);
     if let Some(TimedPart { key, around, starting, open }) = waits {
         begun.later(waits::end_part(worker, around, starting));
         worker.ompt.latest.set(key);
@@ -293,5 +305,8 @@ fn end(task: u64) {
             all.truncate(open);
         }
     }
-    worker.end_either(&begun, region, number);
+    match weight {
+        0 => drop(worker.end_weighted(&begun, region, number, 0)),
+        _ => worker.end_either(&begun, region, number),
+    }
 }

@@ -1,11 +1,14 @@
 //! The state of one thread in regions that the runtime reports through OMPT.
 
 use std::cell::{Cell, RefCell};
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pacman_regions::Cause;
+use pacman_regions::arena::Nested;
 
 use crate::region::{self, Region};
+use crate::team::Team;
 use crate::waits::{PartKey, Saved};
 use crate::worker::PartStart;
 
@@ -47,7 +50,7 @@ pub(super) struct OpenRegion {
     pub(super) region: &'static Region,
     pub(super) begun: u64,
     pub(super) size: u32,
-    pub(super) is_nested: bool,
+    pub(super) nested: Nested,
 }
 
 /// A part that the thread has in a region. `task` is the runtime's data for it.
@@ -57,6 +60,18 @@ pub(super) struct Part {
     pub(super) number: u32,
     pub(super) region: &'static Region,
     pub(super) waits: Option<TimedPart>,
+    /// 0 inside of another execution of the region, which has its time; otherwise 1.
+    pub(super) weight: u32,
+    /// The team of the body around it.
+    pub(super) outer: *const Team,
+}
+
+impl OmptState {
+    /// Whether the thread is inside a body of the region.
+    pub(super) fn is_inside(&self, region: &Region) -> bool {
+        let parts = self.parts.try_borrow();
+        parts.is_ok_and(|parts| parts.iter().any(|part| ptr::eq(part.region, region)))
+    }
 }
 
 /// The waits of a part: its key, the state around it, and the time since the start of the region, if it
@@ -71,7 +86,8 @@ pub(super) struct TimedPart {
 }
 
 /// The tool's data of an open region, which the runtime hands from callback to callback. From the
-/// lowest bit on: the region's number, a number that no other execution has, and a mark.
+/// lowest bit on: the region's number, whether the execution is inside of another one of the region, a number that no
+/// other execution has, and a mark.
 ///
 /// Not a pointer, because LLVM 14 reports the end of teams' regions whose beginning it did not report,
 /// with any value in the word. Members get the region from the word without a lock.
@@ -81,18 +97,25 @@ pub(super) struct ParallelData(pub(super) u64);
 impl ParallelData {
     const MARK: u64 = 0x7061 << 48;
     const NUMBER: u32 = 16;
+    const WITHIN: u64 = 1 << (ParallelData::NUMBER - 1);
 
-    pub(super) fn of(region: &Region) -> ParallelData {
-        const { assert!(region::MOST <= 1 << ParallelData::NUMBER) };
+    pub(super) fn of(region: &Region, is_within: bool) -> ParallelData {
+        const { assert!(region::MOST <= ParallelData::WITHIN as usize) };
+        let within = if is_within { ParallelData::WITHIN } else { 0 };
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let execution = NEXT.fetch_add(1, Ordering::Relaxed) % (1 << (48 - ParallelData::NUMBER));
-        let number = u64::from(region.number);
-        ParallelData(ParallelData::MARK | execution << ParallelData::NUMBER | number)
+        let execution = execution << ParallelData::NUMBER;
+        ParallelData(ParallelData::MARK | execution | within | u64::from(region.number))
+    }
+
+    /// Whether the execution is inside of another one of the region.
+    pub(super) fn is_within(self) -> bool {
+        self.0 & ParallelData::WITHIN != 0
     }
 
     /// The region, if the word is ours.
     pub(super) fn region(self) -> Option<&'static Region> {
-        let number = (self.0 % (1 << ParallelData::NUMBER)) as usize;
+        let number = (self.0 % ParallelData::WITHIN) as usize;
         (self.0 >> 48 == ParallelData::MARK >> 48).then(|| region::known(number)).flatten()
     }
 }

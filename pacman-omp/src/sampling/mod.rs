@@ -11,7 +11,9 @@
 //! regions of a thread share.
 
 mod countdowns;
+#[cfg(test)]
+mod coverage;
 mod sampler;
 
 pub(crate) use countdowns::Countdowns;
-pub(crate) use sampler::Sampler;
+pub(crate) use sampler::{Sampler, Timed, Untimed};

@@ -9,15 +9,69 @@ pub(crate) struct Sampler {
     rest: u32,
     /// The timed executions, up to [`FIRST`].
     seen: u32,
-    /// The recent ticks of an execution, and those that timing one usually takes.
+    /// The recent ticks of an execution, timed or not.
     ticks: f64,
-    cost: f64,
+    /// The ticks that the thread usually takes beside a timed execution.
+    beside: f64,
+    /// The recent executions of both kinds, for the ticks that timing adds inside of an execution.
+    timed: Recent,
+    untimed: Recent,
+    /// The longest timed execution, less a part for each later one.
+    longest: u64,
+    /// The executions that were not timed until the latest timed one.
+    before: Untimed,
+    /// The end of the latest timed one, in ticks since the start of the process, and the size of its team.
+    ended: u64,
+    threads: u32,
     random: u64,
+}
+
+/// A decaying sum of executions.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    executions: f64,
+    ticks: f64,
+}
+
+/// The executions of a region that were not timed so far, and those of them that no timed one stands for. Both
+/// with their ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Untimed {
+    pub(crate) executions: u64,
+    pub(crate) ticks: u64,
+    pub(crate) unlike: (u64, u64),
+}
+
+/// A timed execution.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timed {
+    pub(crate) ticks: u64,
+    /// The ticks that the thread took for it beside the execution.
+    pub(crate) beside: u64,
+    /// The executions that were not timed so far.
+    pub(crate) untimed: Untimed,
+    /// The begin, in ticks since the start of the process.
+    pub(crate) since: u64,
+    /// The size of the team.
+    pub(crate) threads: u32,
 }
 
 impl Default for Sampler {
     fn default() -> Sampler {
-        Sampler { block: 1, rest: 0, seen: 0, ticks: 0.0, cost: 0.0, random: 0 }
+        Sampler {
+            block: 1,
+            rest: 0,
+            seen: 0,
+            ticks: 0.0,
+            beside: 0.0,
+            timed: Recent::NONE,
+            untimed: Recent::NONE,
+            longest: 0,
+            before: Untimed::default(),
+            ended: 0,
+            threads: 1,
+            random: 0,
+        }
     }
 }
 
@@ -28,6 +82,29 @@ const FIRST: u32 = 4;
 const LONGEST: f64 = 4096.0;
 /// The part of the latest cost in the usual one, where it is higher.
 const LATEST: f64 = 1.0 / 16.0;
+/// The executions of either kind that a comparison of their times needs, and those after which older ones count
+/// half.
+const FEW: f64 = 8.0;
+const MANY: f64 = 128.0;
+/// The part of the longest timed execution that each later one takes away. So an execution that is longer than all of
+/// the latest dozens is like none of them, also if there was one before.
+const FADES: u64 = 16;
+
+impl Recent {
+    const NONE: Recent = Recent { executions: 0.0, ticks: 0.0 };
+
+    fn add(&mut self, executions: f64, ticks: f64) {
+        if self.executions > MANY {
+            *self = Recent { executions: self.executions / 2.0, ticks: self.ticks / 2.0 };
+        }
+        self.executions += executions;
+        self.ticks += ticks;
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.executions >= FEW).then(|| self.ticks / self.executions)
+    }
+}
 
 impl Sampler {
     /// The executions that the timed one of the block stands for.
@@ -35,32 +112,84 @@ impl Sampler {
         self.block
     }
 
-    /// An execution took `ticks`, and timing it `cost`. Answers the usual cost.
-    pub(crate) fn timed(&mut self, ticks: u64, cost: u64) -> u64 {
+    /// The most ticks of an execution for which a timed one stands.
+    pub(crate) fn limit(&self) -> u64 {
+        self.longest.saturating_mul(2)
+    }
+
+    /// The size of the latest team.
+    pub(crate) fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// The ticks of executions that are not in the timeline yet, and the times between which they were.
+    pub(crate) fn before(&self, timed: &Timed) -> Option<(u64, (u64, u64))> {
+        let since = timed.untimed.since(self.before);
+        let alike = since.ticks.saturating_sub(since.unlike.1);
+        (self.seen > 0 && alike > 0).then_some((alike, (self.ended, timed.since)))
+    }
+
+    /// An execution was timed. Answers the usual cost of timing one.
+    pub(crate) fn timed(&mut self, timed: &Timed) -> u64 {
+        let Timed { ticks, beside, untimed, since, threads } = *timed;
         if self.seen == 0 {
             // A tick count is a seed that no other run has.
-            self.random = ticks ^ cost.rotate_left(32) ^ std::ptr::from_ref(self).addr() as u64;
-            (self.ticks, self.cost) = (ticks as f64, cost as f64);
+            let seed = ticks ^ beside.rotate_left(32) ^ std::ptr::from_ref(self).addr() as u64;
+            self.random = if self.random == 0 { seed } else { self.random };
+            (self.ticks, self.beside) = (ticks as f64, beside as f64);
+            // Those of a thread that has ended.
+            self.before = untimed;
         }
         self.seen = (self.seen + 1).min(FIRST);
-        let (ticks, cost) = (ticks as f64, cost as f64);
-        self.ticks += (ticks - self.ticks) / f64::from(2 * self.seen);
+        (self.ended, self.threads) = (since.saturating_add(ticks), threads);
+        self.compare(ticks, untimed);
+        let faded = self.longest - self.longest / FADES;
+        // The first ones make threads, and stand for themselves.
+        self.longest = if self.seen < FIRST { ticks } else { faded.max(ticks) };
+        let (beside, usual) = (beside as f64, self.beside);
         // The first executions enter threads and rows, and the thread may lose the processor: neither is
         // the usual cost.
-        self.cost = match cost < self.cost {
-            true if self.seen < FIRST => cost,
-            true => (self.cost + cost) / 2.0,
-            false if self.seen < FIRST => self.cost,
-            false => self.cost + (cost.min(2.0 * self.cost) - self.cost) * LATEST,
+        self.beside = match beside < usual {
+            true if self.seen < FIRST => beside,
+            true => (usual + beside) / 2.0,
+            false if self.seen < FIRST => usual,
+            false => usual + (beside.min(2.0 * usual) - usual) * LATEST,
         };
-        self.cost as u64
+        self.cost() as u64
+    }
+
+    /// Takes the times since the latest timed execution.
+    fn compare(&mut self, ticks: u64, untimed: Untimed) {
+        let since = untimed.since(self.before);
+        self.before = untimed;
+        let executions = (since.executions + 1) as f64;
+        let mean = (since.ticks.saturating_add(ticks)) as f64 / executions;
+        self.ticks += (mean - self.ticks) / f64::from(2 * self.seen);
+        if self.seen == FIRST && self.block > 1 {
+            // Delays of a timed execution are left out as those of the others.
+            let ticks = ticks.min(self.limit());
+            self.timed.add(1.0, ticks as f64);
+            let (unlike, unlike_ticks) = since.unlike;
+            let alike = (since.executions - unlike.min(since.executions)) as f64;
+            self.untimed.add(alike, since.ticks.saturating_sub(unlike_ticks) as f64);
+        }
+    }
+
+    /// The ticks that timing an execution costs: beside it, and inside of it as the times of both kinds of executions
+    /// tell.
+    fn cost(&self) -> f64 {
+        match (self.timed.mean(), self.untimed.mean()) {
+            (Some(timed), Some(untimed)) => self.beside + (timed - untimed).max(0.0),
+            // The members' parts take about as long as the work beside.
+            _ => 2.0 * self.beside,
+        }
     }
 
     /// Chooses the next execution to time. Answers the executions to skip before it. Without a budget the
     /// next block has one execution.
     pub(crate) fn choose(&mut self, budget: Option<f64>) -> u32 {
         let block = match budget {
-            Some(budget) if self.seen == FIRST => self.cost / (budget * self.ticks.max(1.0)),
+            Some(budget) if self.seen == FIRST => self.cost() / (budget * self.ticks.max(1.0)),
             _ => 1.0,
         };
         let rest = self.rest;
@@ -70,6 +199,12 @@ impl Sampler {
         let before = self.below(self.block);
         self.rest = self.block - 1 - before;
         rest + before
+    }
+
+    /// A sampler whose choices are those of `seed`.
+    #[cfg(test)]
+    pub(super) fn seeded(seed: u64) -> Sampler {
+        Sampler { random: seed | 1, ..Sampler::default() }
     }
 
     /// A random number below `limit`.
@@ -84,91 +219,63 @@ impl Sampler {
     }
 }
 
+impl Untimed {
+    /// Those after `before`.
+    pub(crate) fn since(self, before: Untimed) -> Untimed {
+        Untimed {
+            executions: self.executions.saturating_sub(before.executions),
+            ticks: self.ticks.saturating_sub(before.ticks),
+            unlike: (
+                self.unlike.0.saturating_sub(before.unlike.0),
+                self.unlike.1.saturating_sub(before.unlike.1),
+            ),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The estimate of a series' sum, its standard error as the reader computes it, and the number of
-    /// observed executions.
-    fn estimate(series: &[u64], cost: u64, budget: f64, seed: u64) -> (f64, f64, u64) {
-        let mut sampler = Sampler::default();
-        sampler.timed(series[0], cost);
-        sampler.random = seed;
-        let (mut skips, mut observed) = (0, 0u64);
-        let (mut weights, mut sum) = (0.0, 0.0);
-        let (mut spread, mut linear, mut square) = (0.0, 0.0, 0.0);
-        for &ticks in series {
+    fn timed(ticks: u64, beside: u64) -> Timed {
+        Timed { ticks, beside, untimed: Untimed::default(), since: 0, threads: 1 }
+    }
+
+    /// The timed executions of a series of even ones. Timing one adds `inside` ticks to it, and takes `beside` more.
+    fn observed(ticks: u64, (inside, beside): (u64, u64), budget: f64, length: u64) -> u64 {
+        let (mut sampler, mut untimed) = (Sampler::default(), Untimed::default());
+        let (mut skips, mut observed) = (0, 0);
+        for _ in 0..length {
             if skips > 0 {
                 skips -= 1;
+                (untimed.executions, untimed.ticks) =
+                    (untimed.executions + 1, untimed.ticks + ticks);
                 continue;
             }
-            let weight = f64::from(sampler.weight());
-            let (time, more) = (ticks as f64, weight * (weight - 1.0));
             observed += 1;
-            (weights, sum) = (weights + weight, sum + weight * time);
-            (spread, linear, square) =
-                (spread + more, linear + more * time, square + more * time * time);
-            sampler.timed(ticks, cost);
+            let timed = Timed { untimed, ..timed(ticks + inside, beside) };
+            sampler.timed(&timed);
             skips = sampler.choose(Some(budget));
         }
-        let (scale, mean) = (series.len() as f64 / weights, sum / weights);
-        let variance = square - 2.0 * mean * linear + mean * mean * spread;
-        (sum * scale, variance.max(0.0).sqrt() * scale, observed)
-    }
-
-    fn draws(seed: u64) -> impl FnMut(u32) -> u64 {
-        let mut source = Sampler { random: seed, ..Sampler::default() };
-        move |limit| u64::from(source.below(limit))
-    }
-
-    #[test]
-    fn estimates_have_no_bias_and_state_their_error() {
-        let length = 40_000u64;
-        let mut draw = draws(7);
-        let noise: Vec<u64> = (0..length).map(|_| 4_000 + draw(4_000)).collect();
-        // Periods that a fixed stride would follow: every 2nd, 16th, 64th and 100th is long.
-        let periodic = |period: u64| -> Vec<u64> {
-            (0..length).map(|at| if at % period == 0 { 60_000 } else { 3_000 }).collect()
-        };
-        let drift: Vec<u64> = (0..length).map(|at| 2_000 + at / 4).collect();
-        let phases: Vec<u64> =
-            (0..length).map(|at| if at / 5_000 % 2 == 0 { 2_000 } else { 30_000 }).collect();
-        let all = [noise, periodic(2), periodic(16), periodic(64), periodic(100), drift, phases];
-        for (number, series) in all.iter().enumerate() {
-            let truth = series.iter().sum::<u64>() as f64;
-            let runs = 400;
-            let (mut bias, mut stated, mut within, mut most) = (0.0, 0.0, 0, 0);
-            for seed in 0..runs {
-                let (estimated, error, observed) = estimate(series, 1_500, 0.01, seed * 77 + 1);
-                bias += (estimated - truth) / truth / runs as f64;
-                stated += error / truth / runs as f64;
-                within += u64::from((estimated - truth).abs() <= 3.0 * error);
-                most = most.max(observed);
-            }
-            // The mean of the runs is as much more exact than one of them.
-            let expected = stated / (runs as f64).sqrt();
-            assert!(bias.abs() < 4.0 * expected, "series {number}: off by {bias} on average");
-            assert!(
-                within * 100 >= 97 * runs,
-                "series {number}: {within} of {runs} within 3 errors"
-            );
-            assert!(most < length / 3, "series {number}: {most} observed");
-        }
+        observed
     }
 
     #[test]
     fn observing_stays_within_the_budget() {
-        for (ticks, cost, budget) in [(3_000, 900, 0.01), (900, 1_200, 0.02), (200_000, 900, 0.01)]
-        {
-            let series = vec![ticks; 50_000];
-            let (estimated, error, observed) = estimate(&series, cost, budget, 5);
-            let spent = (observed * cost) as f64 / (ticks * 50_000) as f64;
+        for (ticks, cost, budget) in [
+            (3_000, (0, 900), 0.01),
+            (900, (700, 300), 0.02),
+            (3_000, (900, 200), 0.01),
+            (200_000, (500, 400), 0.01),
+        ] {
+            let observed = observed(ticks, cost, budget, 50_000);
+            let spent = (observed * (cost.0 + cost.1)) as f64 / (ticks * 50_000) as f64;
             // The first ones and the rounding of the block come on top.
-            assert!(spent < 1.02 * budget + 0.001, "{spent} of {budget}");
-            assert!((estimated - (ticks * 50_000) as f64).abs() < 1.0, "an even series is exact");
-            assert!(error < 1.0, "{error}");
-            if cost as f64 <= budget * ticks as f64 {
-                assert_eq!(observed, 50_000, "an affordable region is observed always");
+            assert!(spent < 1.03 * budget + 0.001, "{spent} of {budget}");
+            if (cost.0 + cost.1) as f64 <= 0.5 * budget * ticks as f64 {
+                assert_eq!(observed, 50_000, "an affordable region is timed always");
+            } else {
+                assert!(spent > 0.9 * budget, "{spent} of {budget}");
             }
         }
     }
@@ -177,14 +284,42 @@ mod tests {
     fn a_lost_processor_and_the_first_entries_are_not_the_usual_cost() {
         let mut sampler = Sampler::default();
         for cost in [80_000, 5_000, 700, 600, 9_000_000, 650, 600, 600, 600] {
-            sampler.timed(100_000, cost);
+            sampler.timed(&timed(100_000, cost));
         }
-        assert!((600..1_000).contains(&sampler.timed(100_000, 600)), "{sampler:?}");
-        assert!(sampler.timed(100_000, 9_000_000) < 1_200);
-        assert_eq!(sampler.choose(Some(0.01)), 0, "0.6 % is within the budget");
+        assert!((1_200..2_000).contains(&sampler.timed(&timed(100_000, 600))), "{sampler:?}");
+        assert!(sampler.timed(&timed(100_000, 9_000_000)) < 2_400);
+        assert_eq!(sampler.choose(Some(0.02)), 0, "1.2 % is within the budget");
         // A program's own change has to show within some executions.
-        let last = (0..100).map(|_| sampler.timed(100_000, 5_000)).last();
-        assert!(last > Some(4_500), "{sampler:?}");
+        let last = (0..100).map(|_| sampler.timed(&timed(100_000, 5_000))).last();
+        assert!(last > Some(9_000), "{sampler:?}");
+    }
+
+    #[test]
+    fn the_longest_execution_is_forgotten() {
+        let mut sampler = Sampler::default();
+        let short = |sampler: &mut Sampler| _ = sampler.timed(&timed(1_000, 100));
+        (0..9).for_each(|_| short(&mut sampler));
+        assert_eq!(sampler.limit(), 2_000);
+        sampler.timed(&timed(80_000, 100));
+        assert_eq!(sampler.limit(), 160_000);
+        (0..100).for_each(|_| short(&mut sampler));
+        assert_eq!(sampler.limit(), 2_000);
+    }
+
+    #[test]
+    fn times_before_an_execution_are_told_once() {
+        let mut sampler = Sampler::default();
+        let at = |since, executions, ticks| Timed {
+            untimed: Untimed { executions, ticks, unlike: (0, 0) },
+            since,
+            ..timed(100, 10)
+        };
+        // What another thread has left in the record is in its timeline.
+        assert_eq!(sampler.before(&at(50, 3, 300)), None);
+        sampler.timed(&at(50, 3, 300));
+        assert_eq!(sampler.before(&at(900, 7, 720)), Some((420, (150, 900))));
+        sampler.timed(&at(900, 7, 720));
+        assert_eq!(sampler.before(&at(1_200, 7, 720)), None);
     }
 
     #[test]

@@ -6,8 +6,9 @@ mod part;
 mod run;
 mod started;
 mod state;
+mod target;
 
-pub(crate) use budget::{only_counts, only_counts_latest};
+pub(crate) use budget::{Untimed, untimed, untimed_latest};
 pub(crate) use call::{Call, TeamMode, mode};
 pub(crate) use run::{run, run_known, run_new};
 pub(crate) use started::{begin, end};

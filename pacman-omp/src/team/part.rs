@@ -3,9 +3,10 @@
 use std::ptr;
 
 use pacman_regions::RuntimeFamily;
+use pacman_regions::arena::Nested;
 
 use super::call::mode;
-use super::state::{Own, Team, UNKNOWN};
+use super::state::{Team, UNKNOWN};
 use crate::counting::Counting;
 use crate::function::Function;
 use crate::process;
@@ -62,6 +63,7 @@ impl Team {
 
     /// A member's part where event sets take turns.
     fn rotating(&self, region: &Region, worker: &Worker, thread: u32, body: impl FnOnce()) {
+        worker.team.set(self);
         let mut begun = worker.begin_in_set(region);
         if process::has_waits() {
             let starting = begun.since(self.own.begun.get());
@@ -71,6 +73,15 @@ impl Team {
             body();
         }
         worker.end_in_set(&begun, region, thread);
+    }
+
+    /// The place of the team among others.
+    pub(super) fn nested(&self) -> Nested {
+        match self.own.depth {
+            0 => Nested::No,
+            _ if self.is_within() => Nested::Within,
+            _ => Nested::Inside,
+        }
     }
 
     /// The part of number `thread`, for its waits.
@@ -95,6 +106,7 @@ impl Team {
     /// readings do instead of four. A reading costs more than everything else here.
     #[inline(always)]
     fn begin(&self, worker: &Worker, counting: impl Counting, is_primary: bool) -> PartStart {
+        worker.team.set(self);
         let alone = is_primary && self.own.size.get() == 1;
         worker.begin_counted(counting, alone.then(|| self.own.begun.get()))
     }
@@ -112,6 +124,9 @@ impl Team {
         let alone = begun.is_shared() && worker.seen() & Seen::TASKS == 0;
         let ticks = match MODE {
             mode::SAMPLED => worker.end_weighted(begun, region, thread, self.weight()),
+            mode::OBSERVED | mode::WAITS => worker.end(begun, region, thread),
+            // In other modes a team that is within another one of its region has the same body.
+            _ if self.is_within() => worker.end_weighted(begun, region, thread, 0),
             mode::TRACED => worker.end_logged(begun, region, thread),
             _ => worker.end(begun, region, thread),
         };
@@ -124,9 +139,20 @@ impl Team {
     /// The team has ended: enters the execution in the rows, and answers its ticks.
     #[inline(always)]
     pub(super) fn enter(&self, region: &Region, worker: &Worker) -> u64 {
-        let Own { depth, size, .. } = &self.own;
+        self.enter_as(region, worker, || self.nested())
+    }
+
+    /// As [`enter`](Self::enter), where the place among others is known.
+    #[inline(always)]
+    pub(super) fn enter_as(
+        &self,
+        region: &Region,
+        worker: &Worker,
+        nested: impl FnOnce() -> Nested,
+    ) -> u64 {
         let (since, ticks) = self.time(worker);
-        worker.rows.enter(region.number, since, ticks, size.get(), *depth > 0);
+        let (region, size) = (region.number, self.own.size.get());
+        worker.rows.enter((region, || worker.starter()), since, ticks, size, nested);
         ticks
     }
 
@@ -134,7 +160,8 @@ impl Team {
     /// weight says.
     pub(super) fn enter_weighted(&self, region: &Region, worker: &Worker, since: u64, ticks: u64) {
         let (size, weight) = (self.own.size.get(), self.weight());
-        worker.rows.enter_weighted(region.number, since, ticks, size, weight);
+        let region = (region.number, || worker.starter());
+        worker.rows.enter_weighted(region, since, ticks, size, weight);
     }
 
     /// The ticks from the start of the process to the execution, and those of the execution.

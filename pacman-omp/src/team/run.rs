@@ -1,18 +1,18 @@
 //! The run of a region: from the call of its entry to the end of its team.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 use std::ptr;
+
+use pacman_regions::arena::Nested;
 
 use super::budget;
 use super::call::{Call, TeamMode};
 use super::state::{AdaptedRun, Team};
+use super::target::CallTarget;
 use crate::adapt::{self, Decision, TeamTime};
 use crate::energy;
-use crate::first_region;
 use crate::floating;
 use crate::function::Function;
-use crate::interpose;
-use crate::isolation::isolated;
 use crate::phases;
 use crate::process;
 use crate::region::{self, Region};
@@ -42,8 +42,9 @@ pub(crate) fn run(
     match region::candidate(body as u64) {
         Some(first) => run_known(first, body, call, start),
         None => {
-            if let Some((worker, runtime)) = budget::only_counts(body as u64) {
-                worker.run_as_primary(|| worker.starts(|| bare(runtime)));
+            if let Some((untimed, runtime)) = budget::untimed(body as u64) {
+                bare(runtime);
+                untimed.end();
                 return true;
             }
             let start = start;
@@ -106,7 +107,12 @@ fn run_region(
 ) {
     let worker = Worker::here();
     if process::only_observes() {
-        return run_observed(region, worker, call(), start, |_, _| ());
+        if worker.depth() > 0 {
+            let start = start;
+            run_inside_another(region, worker, &call(), &start);
+            return;
+        }
+        return run_outermost(region, worker, call(), start, |_, _| ());
     }
     if process::needs_more_than_times() {
         let start = start;
@@ -121,7 +127,8 @@ fn run_region(
         }
     };
     let call = Call { threads: cached.threads(), ..call() };
-    run_observed(region, worker, call, start, |size, ticks| {
+    // A cached decision is for regions inside no other.
+    run_outermost(region, worker, call, start, |size, ticks| {
         if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
             adapt::finished_cached(region, worker, cached, size, ticks);
         }
@@ -132,10 +139,14 @@ fn run_region(
 #[inline(always)]
 pub(super) fn observed_team(call: &Call, region: &'static Region, worker: &Worker) -> Team {
     let depth = worker.depth();
+    let mut team =
+        Team::new(call, region.runtime, Some(region), depth, ptr::from_ref(worker).cast());
     if depth > 0 {
         worker.saw(Seen::NESTED);
+        // SAFETY: the thread is inside of a body of that team, which does not end before it.
+        unsafe { team.set_outer(worker.team.get()) };
     }
-    Team::new(call, region.runtime, Some(region), depth, ptr::from_ref(worker).cast())
+    team
 }
 
 /// Runs the region with the team of the call. `ended` gets the size of the team and the ticks.
@@ -144,16 +155,53 @@ fn run_observed(
     region: &'static Region,
     worker: &Worker,
     call: Call,
+    start: impl Fn(&Team, u32, TeamMode),
+    ended: impl FnOnce(u32, u64),
+) {
+    if worker.depth() > 0 {
+        let start = start;
+        let (size, ticks) = run_inside_another(region, worker, &call, &start);
+        return ended(size, ticks);
+    }
+    run_outermost(region, worker, call, start, ended);
+}
+
+/// As [`run_observed`], for a region inside no other.
+#[inline(always)]
+fn run_outermost(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
     start: impl FnOnce(&Team, u32, TeamMode),
     ended: impl FnOnce(u32, u64),
 ) {
-    let team = observed_team(&call, region, worker);
+    let primary = ptr::from_ref(worker).cast();
+    let team = Team::new(&call, region.runtime, Some(region), 0, primary);
     worker.run_as_primary(|| {
         team.own.begun.set(worker.now());
         worker.starts(|| start(&team, call.threads, TeamMode::Observed));
-        let ticks = team.enter(region, worker);
+        let ticks = team.enter_as(region, worker, || Nested::No);
         ended(team.own.size.get(), ticks);
     });
+}
+
+/// Runs a region inside of another one. Answers the size of its team and its ticks.
+#[inline(never)]
+fn run_inside_another(
+    region: &'static Region,
+    worker: &Worker,
+    call: &Call,
+    start: Start<'_>,
+) -> (u32, u64) {
+    let team = observed_team(call, region, worker);
+    let (outer, mut ticks) = (worker.team.get(), 0);
+    worker.run_as_primary(|| {
+        team.own.begun.set(worker.now());
+        worker.starts(|| start(&team, call.threads, team.mode_as(TeamMode::Observed)));
+        worker.team.set(outer);
+        ticks = team.enter(region, worker);
+    });
+    (team.own.size.get(), ticks)
 }
 
 /// Runs the region with the label of the kernel around it, times its waits, or changes the event set.
@@ -194,7 +242,7 @@ fn run_with_waits(
     }
     let mode = if process::is_traced() { TeamMode::Traced } else { TeamMode::Waits };
     let start = |team: &Team, threads, _| {
-        start(team, threads, mode);
+        start(team, threads, team.mode_as(mode));
         team.leave_out_own_work(worker);
     };
     let run = || match metered {
@@ -210,7 +258,7 @@ fn run_with_waits(
 /// Runs the region and logs the execution.
 #[inline(never)]
 fn run_traced(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Traced);
+    let start = |team: &Team, threads, _| start(team, threads, team.mode_as(TeamMode::Traced));
     match process::is_metered() {
         true => run_metered(region, worker, call, &start),
         false => run_observed(region, worker, call, start, |_, _| ()),
@@ -224,7 +272,7 @@ fn run_rotating(region: &'static Region, worker: &Worker, call: Call, start: Sta
         waits::note_root(worker);
     }
     let start = |team: &Team, threads, _| {
-        start(team, threads, TeamMode::Rotating);
+        start(team, threads, team.mode_as(TeamMode::Rotating));
         if process::has_waits() {
             team.leave_out_own_work(worker);
         }
@@ -237,6 +285,9 @@ fn run_rotating(region: &'static Region, worker: &Worker, call: Call, start: Sta
 
 /// Runs an execution that stands for those around it, and chooses the next one.
 fn run_sampled(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    if worker.is_untimed() && worker.depth() == 0 {
+        return run_inside_untimed(region, worker, call, start);
+    }
     // The members of a league are primary threads themselves.
     let is_alone = worker.depth() == 0 && call.entry != Function::GOMP_teams_reg;
     if !is_alone || process::runs_kernels() {
@@ -264,9 +315,20 @@ fn run_sampled(region: &'static Region, worker: &Worker, call: Call, start: Star
         // The error and the choice are computed in floating point, and the program may trap.
         floating::isolated(|| {
             team.enter_weighted(region, worker, since, ticks);
-            budget::choose_next(worker, region, called, ticks, team.own.size.get());
+            budget::choose_next(worker, region, called, since, ticks, team.own.size.get());
         });
     });
+}
+
+/// Runs a region inside of an execution that is not timed.
+#[cold]
+fn run_inside_untimed(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    let outer = worker.untimed_region().and_then(region::numbered);
+    if let Some(outer) = outer {
+        outer.seen.add(Seen::NESTED);
+    }
+    let around = Team::new(&call, region.runtime, outer, 0, ptr::null());
+    worker.run_inside(&around, || run_labelled(region, worker, call, start));
 }
 
 /// Runs the region without a cached decision.
@@ -333,6 +395,7 @@ fn run_decided(
 #[inline(never)]
 fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
     let team = observed_team(&call, region, worker);
+    let outer = worker.team.get();
     worker.run_as_primary(|| {
         let adapted = AdaptedRun {
             choice: adapt::choose(region, worker, call.entry, call.threads),
@@ -354,6 +417,7 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
         } else {
             run();
         }
+        worker.team.set(outer);
         let ticks = team.enter(region, worker);
         if adapted.choice.counts_chunks {
             adapt::had_chunks(region, team.own.size.get(), ticks, worker.dynamic.end());
@@ -372,38 +436,4 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
             adapt::finished(region, worker, &adapted.choice, size, ticks, &adapted.time);
         });
     });
-}
-
-/// The runtime and the region that a call is for.
-pub(super) struct CallTarget {
-    pub(super) runtime: &'static Runtime,
-    /// `None` if nothing is observed, or too many regions are.
-    pub(super) region: Option<&'static Region>,
-}
-
-impl CallTarget {
-    pub(super) fn known(region: &'static Region) -> CallTarget {
-        CallTarget { runtime: region.runtime, region: Some(region) }
-    }
-
-    /// Finds them for a region that is not known yet; `None` without a runtime.
-    #[cold]
-    pub(super) fn of(entry: Function, body: u64, source: *const c_char) -> Option<CallTarget> {
-        if !process::is_observed() || region::are_enough() {
-            return interpose::known_runtime_for(body, entry)
-                .map(|runtime| CallTarget { runtime, region: None });
-        }
-        interpose::note_interposed();
-        let found = isolated(|| interpose::runtime_for(body, entry));
-        // After an error of this library the region still runs with the program's team.
-        let runtime = found.or_else(|| interpose::known_runtime_for(body, entry))?;
-        // SAFETY: LLVM's descriptions are constant C strings of the program.
-        let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
-        let source = source.map(|text| text.to_string_lossy().into_owned());
-        first_region::meet(runtime, 1);
-        Some(CallTarget {
-            runtime,
-            region: isolated(|| adapt::enter_region(body, entry, runtime, source)),
-        })
-    }
 }

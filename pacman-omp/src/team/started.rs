@@ -3,8 +3,9 @@
 use std::ffi::c_void;
 
 use super::call::{Call, TeamMode};
-use super::run::{CallTarget, observed_team};
+use super::run::observed_team;
 use super::state::{Started, Team};
+use super::target::CallTarget;
 use crate::energy;
 use crate::function::Function;
 use crate::process;
@@ -43,7 +44,8 @@ pub(crate) fn begin(
     let timed = region.filter(|_| process::has_waits());
     let around =
         timed.map(|region| waits::begin_part(worker, team.key(region, 0), part.counters()));
-    worker.started.borrow_mut().push(Started { team, part, around });
+    let outer = worker.team.replace(&raw const *team);
+    worker.started.borrow_mut().push(Started { team, part, around, outer });
     true
 }
 
@@ -51,15 +53,19 @@ pub(crate) fn begin(
 pub(crate) fn end(end: impl FnOnce(&Team)) {
     let worker = Worker::here();
     // Without a call of `begin` there is no runtime, and nothing to end.
-    let Some(Started { team, mut part, around }) = worker.started.borrow_mut().pop() else {
+    let Some(Started { team, mut part, around, outer }) = worker.started.borrow_mut().pop() else {
         return;
     };
+    worker.team.set(outer);
     if let Some(around) = around {
         part.later(waits::end_part(worker, around, Some(part.since(team.own.begun.get()))));
     }
     match team.region {
         Some(region) => {
-            worker.end_either(&part, region, 0);
+            match team.is_within() {
+                true => drop(worker.end_weighted(&part, region, 0, 0)),
+                false => worker.end_either(&part, region, 0),
+            }
             end(&team);
             if process::has_waits() {
                 team.leave_out_own_work(worker);

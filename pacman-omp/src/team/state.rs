@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::call::{Call, TeamMode};
@@ -26,8 +27,8 @@ pub(crate) struct Team {
     pub(crate) body: *const c_void,
     /// The argument of the body: its data, or the first of `words` words for LLVM's bodies.
     pub(crate) data: *mut c_void,
-    /// In the upper half the executions that this one stands for, less one. Without a budget no
-    /// instruction sets it.
+    /// In the upper half the executions that this one stands for, less one: less than none for an execution
+    /// inside of another one of the same region. Otherwise, without a budget, no instruction sets it.
     words: Cell<u64>,
     /// The address of the primary thread's worker; null in leagues, where each team has a primary.
     pub(super) primary: *const (),
@@ -40,6 +41,8 @@ pub(crate) struct Team {
 pub(super) struct Own {
     /// The nesting depth around the team.
     pub(super) depth: u32,
+    /// The team of the body in which it was started, if the depth is above 0; null if the library does not know it.
+    pub(super) outer: MaybeUninit<*const Team>,
     /// The size of the team.
     pub(super) size: Cell<u32>,
     /// The time of the call, in ticks.
@@ -64,6 +67,8 @@ pub(crate) struct Started {
     pub(super) part: PartStart,
     /// The state of waits around the part, if they are timed.
     pub(super) around: Option<Saved>,
+    /// The team of the body around it.
+    pub(super) outer: *const Team,
 }
 
 impl AdaptedRun {
@@ -99,7 +104,8 @@ impl Team {
         let Call { body, data, words, .. } = *call;
         let adapted = Cell::new(ptr::null());
         let (size, begun, ticks) = (Cell::new(1), Cell::new(0), Cell::new(UNKNOWN));
-        let (words, own) = (Cell::new(words as u64), Own { depth, size, begun, ticks });
+        let outer = MaybeUninit::uninit();
+        let (words, own) = (Cell::new(words as u64), Own { depth, outer, size, begun, ticks });
         Team { first, runtime, region, body, data, words, primary, adapted, own }
     }
 
@@ -117,12 +123,37 @@ impl Team {
     /// The executions that this one stands for; see [`Sampler`](crate::sampling::Sampler).
     #[inline(always)]
     pub(super) fn weight(&self) -> u32 {
-        (self.words.get() >> 32) as u32 + 1
+        ((self.words.get() >> 32) as u32).wrapping_add(1)
+    }
+
+    /// Whether it is inside of an execution of the same region, which has its time.
+    pub(super) fn is_within(&self) -> bool {
+        self.weight() == 0
+    }
+
+    /// Says that the team was started in a body of `outer`, which is null if the library does not know it.
+    ///
+    /// # Safety
+    /// `outer` must outlive the team.
+    pub(super) unsafe fn set_outer(&mut self, outer: *const Team) {
+        self.own.outer.write(outer);
+        // SAFETY: as the caller guarantees.
+        let mut next = unsafe { outer.as_ref() };
+        while let Some(team) = next {
+            if self.region.is_some_and(|own| team.region.is_some_and(|other| ptr::eq(own, other))) {
+                return self.words.set(self.words.get() | u64::from(u32::MAX) << 32);
+            }
+            next = match team.own.depth {
+                0 => None,
+                // SAFETY: a team at a depth above 0 has it, and it outlives that team.
+                _ => unsafe { team.own.outer.assume_init().as_ref() },
+            };
+        }
     }
 
     /// Sets the weight of a new team.
     pub(super) fn set_weight(&self, weight: u32) {
-        self.words.set(self.words.get() | u64::from(weight - 1) << 32);
+        self.words.set(u64::from(self.words.get() as u32) | u64::from(weight - 1) << 32);
     }
 
     /// How the library runs the team.
@@ -130,12 +161,17 @@ impl Team {
         match self.region {
             None => TeamMode::Unobserved,
             Some(_) if !self.adapted.get().is_null() => TeamMode::Adapted,
-            Some(_) if process::is_sampled() => TeamMode::Sampled,
+            Some(_) if process::is_sampled() || self.is_within() => TeamMode::Sampled,
             Some(_) if process::rotates_sets() => TeamMode::Rotating,
             Some(_) if process::is_traced() => TeamMode::Traced,
             Some(_) if process::has_waits() => TeamMode::Waits,
             Some(_) => TeamMode::Observed,
         }
+    }
+
+    /// The mode for a team that runs in `mode` where it is not within another one of its region.
+    pub(super) fn mode_as(&self, mode: TeamMode) -> TeamMode {
+        if self.is_within() { TeamMode::Sampled } else { mode }
     }
 
     /// The chunks of dynamic loops that its members take at once.

@@ -53,6 +53,6 @@ impl Worker {
 
     /// Whether the runtime is starting a team of this library, and no body of it runs here yet.
     pub(crate) fn is_starting(&self) -> bool {
-        self.starting.get() == self.depth() + 1
+        u32::from(self.starting.get() as u16) == self.depth() + 1
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::ptr;
 
-use pacman_regions::arena::{CurrentBin, PrimaryStats, Row, Thread, Widths};
+use pacman_regions::arena::{CurrentBin, Nested, PrimaryStats, Row, Thread, Widths};
 
 use crate::adapt::CachedDecision;
 use crate::isolation::{isolated, isolated_memory};
@@ -87,8 +87,15 @@ impl RegionRows {
     /// Enters an execution that this thread started: `ticks` long, `since` ticks after the start of the
     /// process, with a team of `threads`.
     #[inline(always)]
-    pub(crate) fn enter(&self, region: u32, since: u64, ticks: u64, threads: u32, nested: bool) {
-        let own = self.primary(region);
+    pub(crate) fn enter(
+        &self,
+        (region, starter): (u32, impl FnOnce() -> u32),
+        since: u64,
+        ticks: u64,
+        threads: u32,
+        nested: impl FnOnce() -> Nested,
+    ) {
+        let own = self.primary(region, starter);
         // SAFETY: rows are never freed, and the bin belongs to these statistics.
         unsafe { (*own.primary_stats).add(&own.latest, since, ticks, threads, nested) };
     }
@@ -96,15 +103,33 @@ impl RegionRows {
     /// As [`enter`](Self::enter), for an execution that stands for `weight` of them.
     pub(crate) fn enter_weighted(
         &self,
-        region: u32,
+        (region, starter): (u32, impl FnOnce() -> u32),
         since: u64,
         ticks: u64,
         threads: u32,
         weight: u32,
     ) {
-        let own = self.primary(region);
+        let own = self.primary(region, starter);
         // SAFETY: as above.
         unsafe { (*own.primary_stats).add_weighted(&own.latest, since, ticks, threads, weight) };
+    }
+
+    /// Puts `ticks` of executions that are not timed into the timeline, evenly between two times.
+    pub(crate) fn put_untimed(&self, region: u32, times: (u64, u64), ticks: u64) {
+        let Some(own) = self.of(region) else { return };
+        let threads = own.sampler.as_deref().map_or(1, Sampler::threads);
+        // SAFETY: as above; null before the first execution that is timed.
+        if let Some(stats) = unsafe { own.primary_stats.as_ref() } {
+            // SAFETY: the bin belongs to these statistics.
+            unsafe { stats.put_untimed(&own.latest, times, ticks, threads) };
+        }
+    }
+
+    /// Sets the ticks that timing an execution usually costs.
+    pub(crate) fn set_cost(&self, region: u32, ticks: u64) {
+        // SAFETY: as above.
+        let stats = self.of(region).and_then(|own| unsafe { own.primary_stats.as_ref() });
+        stats.inspect(|stats| stats.set_cost(ticks));
     }
 
     /// The executions that the next timed one stands for.
@@ -125,16 +150,17 @@ impl RegionRows {
     }
 
     #[inline(always)]
-    fn primary(&self, region: u32) -> &OwnRows {
+    fn primary(&self, region: u32, starter: impl FnOnce() -> u32) -> &OwnRows {
         let known = self.of(region).filter(|own| !own.primary_stats.is_null());
-        known.unwrap_or_else(|| self.with_primary_stats(region))
+        known.unwrap_or_else(|| self.with_primary_stats(region, starter()))
     }
 
     #[cold]
-    fn with_primary_stats(&self, region: u32) -> &OwnRows {
+    fn with_primary_stats(&self, region: u32, starter: u32) -> &OwnRows {
         let found = isolated(|| Some(rows::primary_stats(region)));
         isolated_memory(|| {
             let primary_stats = found.unwrap_or_else(|| rows::unrecorded_primary_stats(region));
+            primary_stats.set_starter(starter);
             self.keep(region, |own| {
                 (own.primary_stats, own.latest) = (primary_stats, CurrentBin::none())
             });

@@ -28,7 +28,7 @@ use crate::runtime::Runtime;
 use crate::sampling::Countdowns;
 use crate::seen::Seen;
 use crate::set_rotation::ThreadSets;
-use crate::team::Started;
+use crate::team::{Started, Team};
 use crate::tls;
 use crate::waits::{UsefulTime, WaitState};
 use crate::worksharing::Member;
@@ -47,10 +47,11 @@ pub(crate) struct Worker {
     counters: Cell<*const Counters>,
     pub(crate) rows: RegionRows,
     pub(super) thread: Cell<&'static Thread>,
-    /// The runtime of the regions with countdowns; `None` before the first one.
-    pub(crate) counts_for: Cell<Option<&'static Runtime>>,
-    /// One more than the nesting depth at which the runtime starts a team of this library.
+    /// One more than the nesting depth at which the runtime starts a team of this library. The upper half has one
+    /// more than the place of the region's countdown if the execution is not timed.
     pub(super) starting: Cell<u32>,
+    /// The team of the innermost body; null if the library did not start it. Not valid outside of bodies.
+    pub(crate) team: Cell<*const Team>,
     /// The program requested the team size of its next region.
     pushed: Cell<bool>,
     /// The latest team had more threads than there are contexts.
@@ -76,6 +77,8 @@ pub(crate) struct Worker {
     pub(crate) phases: PhaseState,
     /// Single executions, if they are logged.
     pub(crate) log: ExecutionLog,
+    /// The runtime of the regions with countdowns; `None` before the first one.
+    pub(crate) counts_for: Cell<Option<&'static Runtime>>,
     pub(crate) countdowns: Countdowns,
     /// The open regions in `thread` when the thread forked.
     open_at_fork: Cell<u64>,
@@ -117,6 +120,7 @@ impl Worker {
                 thread: Cell::new(rows::thread()),
                 open_at_fork: Cell::new(0),
                 starting: Cell::new(0),
+                team: Cell::new(ptr::null()),
                 pushed: Cell::new(false),
                 oversubscribed: Cell::new(false),
                 clock: process::clock(),

@@ -118,41 +118,63 @@ impl Bins {
         unsafe { &*latest.bin.get() }.put(ticks, threads);
     }
 
-    /// As [`add`](Self::add). The bin of its end gets `more` ticks of executions that were not timed.
+    /// Adds `ticks` of several executions, evenly between `from` and `to`.
     ///
     /// # Safety
-    /// As there.
-    pub(super) unsafe fn add_with(
+    /// As of [`add`](Self::add).
+    pub(super) unsafe fn add_evenly(
         &self,
         latest: &CurrentBin,
-        begin: u64,
-        (ticks, more): (u64, u64),
+        (from, to): (u64, u64),
+        ticks: u64,
         threads: u64,
     ) {
-        // SAFETY: as the caller guarantees; `add` sets the bin.
-        unsafe {
-            self.add(latest, begin, ticks, threads);
-            (*latest.bin.get()).put(more, threads);
+        let to = to.max(from);
+        let shift = self.shift_for(to);
+        let (first, last) = (from >> shift, (to >> shift).min(BINS as u64 - 1));
+        let mut left = ticks;
+        for bin in first..=last {
+            let end = to.min((bin + 1) << shift);
+            let part = match bin == last {
+                true => left,
+                // No product of two times fits a `u64`.
+                false => {
+                    let ended = u128::from(end - from) * u128::from(ticks);
+                    let until_now = (ended / u128::from((to - from).max(1))) as u64;
+                    until_now.saturating_sub(ticks - left)
+                }
+            };
+            self.bins[bin as usize].put(part, threads);
+            left = left.saturating_sub(part);
         }
+        self.set_latest(latest, last, shift, to);
     }
 
     /// Adds an execution to several bins, or to another bin than the latest.
     #[inline(never)]
     fn spread(&self, latest: &CurrentBin, begin: u64, end: u64, threads: u64) {
-        let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST) + FINEST;
-        if end >> shift >= BINS as u64 {
-            shift = self.fold(end);
-        }
+        let shift = self.shift_for(end);
         let last = (end >> shift).min(BINS as u64 - 1);
         for bin in begin >> shift..=last {
             let (from, to) = (begin.max(bin << shift), end.min((bin + 1) << shift));
             self.bins[bin as usize].put(to.saturating_sub(from), threads);
         }
-        store(&self.from, last << shift);
+        self.set_latest(latest, last, shift, end);
+    }
+
+    /// The length of bins of which one has the time `end`, as a power of 2.
+    fn shift_for(&self, end: u64) -> u64 {
+        let shift = (load(&self.state) & 0xffff_ffff).min(COARSEST) + FINEST;
+        if end >> shift >= BINS as u64 { self.fold(end) } else { shift }
+    }
+
+    /// The latest execution ended at `end`, in that bin.
+    fn set_latest(&self, latest: &CurrentBin, bin: u64, shift: u64, end: u64) {
+        store(&self.from, bin << shift);
         store(&self.until, end);
-        latest.bin.set(&raw const self.bins[last as usize]);
-        latest.from.set(last << shift);
-        latest.to.set((last + 1) << shift);
+        latest.bin.set(&raw const self.bins[bin as usize]);
+        latest.from.set(bin << shift);
+        latest.to.set((bin + 1) << shift);
     }
 
     /// Fills the bins. Each is 2 to the power of `shift` ticks long.
@@ -289,6 +311,22 @@ mod tests {
         assert_eq!((coarse.ticks.len(), coarse.ticks.iter().sum::<u64>()), (BINS / 8, total));
         coarse.merge(&coarse.clone());
         assert_eq!(coarse.ticks.iter().sum::<u64>(), 2 * total);
+    }
+
+    #[test]
+    fn untimed_executions_fill_the_bins_between_two_times_evenly() {
+        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        let span = ((3 << FINEST) + (1 << (FINEST - 1)), 7 << FINEST);
+        // SAFETY: one row of bins and one current bin.
+        unsafe { bins.add_evenly(&latest, span, 7_001, 2) };
+        let held = look(&bins);
+        let there: Vec<u64> = held.ticks[3..8].to_vec();
+        assert_eq!(there, [1_000, 2_000, 2_000, 2_001, 0]);
+        assert_eq!(held.thread_ticks.iter().sum::<u64>(), 2 * 7_001);
+        // SAFETY: as above.
+        unsafe { bins.add_evenly(&latest, (7 << FINEST, 7 << FINEST), 30, 1) };
+        bins.enter(&latest, 7 << FINEST, 5, 1);
+        assert_eq!(look(&bins).ticks[7], 30 + 5);
     }
 
     #[test]

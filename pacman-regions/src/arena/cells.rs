@@ -70,70 +70,6 @@ impl Process {
     }
 }
 
-/// A thread that starts regions. When it ends, another thread takes the record over with what it counted.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Thread {
-    header: AtomicU64,
-    pub(super) open_regions: AtomicU64,
-    /// For each place: the executions of a region that were only counted, and one more than the region.
-    pub(super) counted: [AtomicU64; COUNTDOWNS],
-    pub(super) counted_regions: [AtomicU64; COUNTDOWNS],
-}
-
-/// The number of countdowns of a thread.
-pub const COUNTDOWNS: usize = 64;
-
-impl Thread {
-    /// A record outside of any arena.
-    pub const fn unrecorded() -> Thread {
-        Thread {
-            header: zero(),
-            open_regions: zero(),
-            counted: [const { zero() }; COUNTDOWNS],
-            counted_regions: [const { zero() }; COUNTDOWNS],
-        }
-    }
-
-    /// The executions at a place that were only counted.
-    #[inline(always)]
-    pub fn counted(&self, place: usize) -> u64 {
-        load(&self.counted[place])
-    }
-
-    /// Counts an execution at a place.
-    #[inline(always)]
-    pub fn count(&self, place: usize) {
-        add(&self.counted[place], 1);
-    }
-
-    /// Whether a region has a place, or can have one.
-    pub fn has_place(&self, region: u32) -> bool {
-        let key = u64::from(region) + 1;
-        self.counted_regions.iter().any(|own| [0, key].contains(&load(own)))
-    }
-
-    /// The place of a region, which may be new. `None` if other regions have all places.
-    pub fn place(&self, region: u32) -> Option<usize> {
-        let key = u64::from(region) + 1;
-        let place = self.counted_regions.iter().position(|own| [0, key].contains(&load(own)))?;
-        store(&self.counted_regions[place], key);
-        Some(place)
-    }
-
-    /// The regions that the thread started and that are not in the rows yet.
-    #[inline(always)]
-    pub fn open_regions(&self) -> u64 {
-        load(&self.open_regions)
-    }
-
-    /// Sets the number of open regions.
-    #[inline(always)]
-    pub fn set_open_regions(&self, regions: u64) {
-        store(&self.open_regions, regions);
-    }
-}
-
 /// The parts of a thread in one region, under one number in the team.
 #[derive(Debug)]
 #[repr(C)]
@@ -208,6 +144,11 @@ impl Row {
         add(&self.ticks, ticks);
     }
 
+    /// Adds an execution without its time, which is in that of the execution of the same region around it.
+    pub fn add_within(&self) {
+        add(&self.executions, 1);
+    }
+
     /// Adds a timed execution that stands for `weight` of them.
     pub fn add_weighted(&self, ticks: u64, weight: u32, cpu: impl FnOnce() -> Option<u32>) {
         let (executions, weight) = (load(&self.executions), u64::from(weight));
@@ -245,15 +186,23 @@ impl Row {
 pub struct PrimaryStats {
     header: AtomicU64,
     pub(super) region: AtomicU64,
+    /// The number of the [`Thread`](super::Thread).
+    pub(super) starter: AtomicU64,
+    /// The executions inside another region, also those of `within`.
     pub(super) nested: AtomicU64,
+    /// The executions inside another execution of the same region. Only the outermost one has the time.
+    pub(super) within: AtomicU64,
+    /// The ticks of executions inside another region.
+    pub(super) nested_ticks: AtomicU64,
+    /// The ticks that timing an execution usually costs, at the latest execution that was chosen for it.
+    pub(super) cost: AtomicU64,
     /// The ticks of the shortest execution; `u64::MAX` before the first.
     pub(super) shortest: AtomicU64,
     pub(super) longest: AtomicU64,
     pub(super) teams: [Size; SIZES],
     pub(super) bins: Bins,
-    /// The sums of w (w - 1), w (w - 1) t and w (w - 1) t² over timed executions of weight w and ticks t,
-    /// as the bits of an `f64`.
-    pub(super) spread: [AtomicU64; 3],
+    /// The sum of w (w - 1) t² over timed executions of weight w and ticks t, as the bits of an `f64`.
+    pub(super) squares: AtomicU64,
 }
 
 /// The number of team sizes in a record: more than adaptation has candidates. Further sizes share the
@@ -267,16 +216,34 @@ pub(super) struct Size {
     pub(super) threads: AtomicU64,
     /// The timed executions.
     pub(super) executions: AtomicU64,
-    /// The ticks of the timed executions and of those that they stand for.
+    /// Their ticks.
     pub(super) ticks: AtomicU64,
-    /// Untimed executions for which the timed ones stand.
+    /// The untimed executions for which they stand, and the ticks of these if they are alike.
     pub(super) represented: AtomicU64,
+    pub(super) represented_ticks: AtomicU64,
 }
 
 impl Size {
     const fn new() -> Size {
-        Size { threads: zero(), executions: zero(), ticks: zero(), represented: zero() }
+        Size {
+            threads: zero(),
+            executions: zero(),
+            ticks: zero(),
+            represented: zero(),
+            represented_ticks: zero(),
+        }
     }
+}
+
+/// The place of an execution among others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nested {
+    /// It is inside no other region.
+    No,
+    /// It is inside another region.
+    Inside,
+    /// It is inside another execution of the same region.
+    Within,
 }
 
 impl PrimaryStats {
@@ -285,12 +252,16 @@ impl PrimaryStats {
         PrimaryStats {
             header: zero(),
             region: zero(),
+            starter: zero(),
             nested: zero(),
+            within: zero(),
+            nested_ticks: zero(),
+            cost: zero(),
             shortest: AtomicU64::new(u64::MAX),
             longest: zero(),
             teams: [const { Size::new() }; SIZES],
             bins: Bins::new(),
-            spread: [const { zero() }; 3],
+            squares: zero(),
         }
     }
 
@@ -306,6 +277,11 @@ impl PrimaryStats {
         load(&self.region) as u32
     }
 
+    /// Sets the thread that starts the executions.
+    pub fn set_starter(&self, thread: u32) {
+        store(&self.starter, thread.into());
+    }
+
     /// Adds an execution with a team of `threads`: `ticks` long, `since` ticks after the start of the
     /// process.
     ///
@@ -318,11 +294,17 @@ impl PrimaryStats {
         since: u64,
         ticks: u64,
         threads: u32,
-        nested: bool,
+        nested: impl FnOnce() -> Nested,
     ) {
         let first = &self.teams[0];
         let is_first = load(&first.threads) == u64::from(threads);
         let size = if is_first { first } else { self.size(threads) };
+        let nested = nested();
+        if nested == Nested::Within {
+            add(&self.nested, 1);
+            add(&self.within, 1);
+            return add(&size.executions, 1);
+        }
         add(&size.ticks, ticks);
         add(&size.executions, 1);
         if ticks < load(&self.shortest) {
@@ -331,11 +313,12 @@ impl PrimaryStats {
         if ticks > load(&self.longest) {
             store(&self.longest, ticks);
         }
-        if nested {
-            add(&self.nested, 1);
-        } else {
+        if nested == Nested::No {
             // SAFETY: as the caller guarantees.
             unsafe { self.bins.add(latest, since, ticks, u64::from(threads)) };
+        } else {
+            add(&self.nested, 1);
+            add(&self.nested_ticks, ticks);
         }
     }
 
@@ -351,22 +334,41 @@ impl PrimaryStats {
         threads: u32,
         weight: u32,
     ) {
-        let weight = u64::from(weight);
-        let more = ticks.wrapping_mul(weight - 1);
+        let others = u64::from(weight).saturating_sub(1);
         let size = self.size(threads);
-        add(&size.ticks, ticks.wrapping_add(more));
-        add(&size.represented, weight - 1);
+        add(&size.ticks, ticks);
+        add(&size.represented_ticks, ticks.wrapping_mul(others));
+        add(&size.represented, others);
         // The process may end between any two stores: the number of executions is one store.
         add(&size.executions, 1);
         store(&self.shortest, load(&self.shortest).min(ticks));
         store(&self.longest, load(&self.longest).max(ticks));
-        let mut term = (weight * (weight - 1)) as f64;
-        for sum in self.spread.iter().filter(|_| weight > 1) {
-            store(sum, (f64::from_bits(load(sum)) + term).to_bits());
-            term *= ticks as f64;
+        if others > 0 {
+            let square = (u64::from(weight) * others) as f64 * ticks as f64 * ticks as f64;
+            store(&self.squares, (f64::from_bits(load(&self.squares)) + square).to_bits());
         }
         // SAFETY: as the caller guarantees.
-        unsafe { self.bins.add_with(latest, since, (ticks, more), u64::from(threads)) };
+        unsafe { self.bins.add(latest, since, ticks, u64::from(threads)) };
+    }
+
+    /// Sets the ticks that timing an execution usually costs.
+    pub fn set_cost(&self, ticks: u64) {
+        store(&self.cost, ticks);
+    }
+
+    /// Puts `ticks` of executions that are not timed into the bins, evenly between `from` and `to`.
+    ///
+    /// # Safety
+    /// As of [`add`](Self::add).
+    pub unsafe fn put_untimed(
+        &self,
+        latest: &CurrentBin,
+        (from, to): (u64, u64),
+        ticks: u64,
+        threads: u32,
+    ) {
+        // SAFETY: as the caller guarantees.
+        unsafe { self.bins.add_evenly(latest, (from, to), ticks, u64::from(threads)) };
     }
 
     /// Adds the widths of the region's teams to `widths`. A usual team has `usual` threads.
@@ -419,7 +421,7 @@ mod tests {
         assert_eq!(widths, Widths::default());
         for (threads, ticks) in [(4, 10), (2, 20), (4, 30), (1, 40), (8, 50)] {
             // SAFETY: `latest` belongs to this record.
-            unsafe { primary_stats.add(&latest, 5, ticks, threads, false) };
+            unsafe { primary_stats.add(&latest, 5, ticks, threads, || Nested::No) };
         }
         primary_stats.add_widths(4, &mut widths);
         assert_eq!(widths, Widths { wide: 3, narrow: 2, narrow_ticks: 60 });

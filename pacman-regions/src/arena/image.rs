@@ -5,10 +5,12 @@ use std::sync::atomic::AtomicU64;
 
 use super::bins::FINEST;
 use super::cell::store;
-use super::cells::{self, COUNTDOWNS, Process};
+use super::cells::{self, Process};
 use super::format::{Kind, LINE, PAGE, WORDS, copied, prepare};
 use super::log_block::{LogBlock, LogEntry};
 use super::payload::Payload;
+use super::reader::DEVIATION;
+use super::thread::COUNTDOWNS;
 use super::wait_row::state;
 use super::writer::ProcessStart;
 use super::writer::Writer;
@@ -144,10 +146,12 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         let is_kernel =
             |phase: &Phase| phase.kind.is_kernel() && region.label.as_ref() == Some(&phase.name);
         let label = recording.phases.iter().position(is_kernel);
-        put_region(writer, number as u32, (region, bins, label), &counted, scale)?;
+        let numbers = (number as u32, recording.roots);
+        put_region(writer, numbers, (region, bins, label), &counted, scale)?;
         put_sets(writer, number as u32, region, &recording.sets)?;
     }
-    put_counted(writer, &recording.regions)?;
+    put_untimed(writer, &recording.regions, scale)?;
+
     put_logs(writer, &recording.logs, &counted, scale)?;
     if own.ending == Ending::ExitInRegion {
         writer.thread()?.set_open_regions(1);
@@ -328,22 +332,31 @@ fn counted_only(region: &Region) -> u64 {
     region.executions.saturating_sub(timed)
 }
 
-fn put_counted(writer: &mut Writer, regions: &[Region]) -> Option<()> {
+fn put_untimed(writer: &mut Writer, regions: &[Region], scale: Scale) -> Option<()> {
     let numbers = 0..regions.len() as u32;
     let mut sampled =
         numbers.zip(regions).filter(|(_, region)| region.sampling.is_some()).peekable();
     while sampled.peek().is_some() {
         let thread = writer.thread()?;
         for (number, region) in sampled.by_ref().take(COUNTDOWNS) {
-            store(&thread.counted[thread.place(number)?], counted_only(region));
+            let untimed = &thread.untimed[thread.place(number)?];
+            store(&untimed.executions, counted_only(region));
+            store(&untimed.ticks, scale.ticks(region.seconds) - timed_ticks(region, scale));
+            store(&untimed.longest, scale.ticks(region.longest));
         }
     }
     Some(())
 }
 
+/// The ticks of the timed executions, which are as long as the others.
+fn timed_ticks(region: &Region, scale: Scale) -> u64 {
+    let all = scale.ticks(region.seconds);
+    all - all * counted_only(region) / region.executions.max(1)
+}
+
 fn put_region(
     writer: &mut Writer,
-    number: u32,
+    (number, roots): (u32, u32),
     (region, bins, label): (&Region, Option<&TimelineRow>, Option<usize>),
     counted: &[usize],
     scale: Scale,
@@ -363,21 +376,29 @@ fn put_region(
         put_row(writer.row(number, row.thread)?, row, counted, scale);
     }
     let cells = writer.primary_stats(number)?;
+    store(&cells.starter, u64::from(number % roots.max(1)));
     store(&cells.nested, region.nested);
+    store(&cells.within, region.within);
+    store(&cells.nested_ticks, ticks(region.seconds - region.outer));
     store(&cells.shortest, ticks(region.shortest));
     store(&cells.longest, ticks(region.longest));
     let mut untimed = counted_only(region);
+    let mut untimed_ticks = ticks(region.seconds) - timed_ticks(region, scale);
     for (size, team) in cells.teams.iter().zip(&region.teams) {
         let represented = untimed.min(team.executions);
+        let represented_ticks = untimed_ticks.min(ticks(team.seconds));
         untimed -= represented;
+        untimed_ticks -= represented_ticks;
         store(&size.threads, team.threads.into());
         store(&size.executions, team.executions - represented);
         store(&size.represented, represented);
-        store(&size.ticks, ticks(team.seconds));
+        store(&size.ticks, ticks(team.seconds) - represented_ticks);
+        store(&size.represented_ticks, represented_ticks);
     }
-    if let Some(Sampling { standard_error, .. }) = region.sampling {
-        let variance = (standard_error / scale.seconds_per_tick).powi(2);
-        store(&cells.spread[2], variance.to_bits());
+    if let Some(Sampling { margin, cost, .. }) = region.sampling {
+        let squares = (margin * ticks(region.seconds) as f64 / DEVIATION).powi(2);
+        store(&cells.squares, squares.to_bits());
+        store(&cells.cost, ticks(cost.unwrap_or(0.0)));
     }
     if let Some(row) = bins {
         let all = row.seconds.iter().zip(&row.thread_seconds);

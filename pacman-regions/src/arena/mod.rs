@@ -33,6 +33,7 @@ mod payload;
 mod phase_row;
 mod reader;
 mod set_row;
+mod thread;
 mod wait_row;
 mod writer;
 
@@ -40,7 +41,7 @@ mod writer;
 mod tests;
 
 pub use bins::CurrentBin;
-pub use cells::{COUNTDOWNS, EVENTS, PrimaryStats, Process, Row, Thread, Widths};
+pub use cells::{EVENTS, Nested, PrimaryStats, Process, Row, Widths};
 pub use energy::Energy;
 pub use file::EXTENSION;
 pub use format::{
@@ -53,5 +54,6 @@ pub use payload::Payload;
 pub use phase_row::PhaseRow;
 pub use reader::{read, read_words};
 pub use set_row::SetRow;
+pub use thread::{COUNTDOWNS, Thread, Untimed};
 pub use wait_row::{WaitRow, state};
 pub use writer::{Pages, ProcessStart, Slot, Writer};

@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cell::{add, load, publish, store};
-use super::cells::{PrimaryStats, Process, Row, Thread};
+use super::cells::{PrimaryStats, Process, Row};
 use super::energy::Energy;
 use super::format::{CHUNK, Kind, LINE, WORDS, header, pieces};
 use super::log_block::LogBlock;
 use super::payload::Payload;
 use super::phase_row::PhaseRow;
 use super::set_row::SetRow;
+use super::thread::Thread;
 use super::wait_row::WaitRow;
 
 /// The most pages of a chunk. A chunk is as long as all chunks before it, because each takes a system

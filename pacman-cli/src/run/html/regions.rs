@@ -5,7 +5,7 @@ use super::escape::escaped;
 use super::order;
 use super::tables::{column, sortable, sorted_by};
 use crate::run::report::{Efficiency, ProcessReport, Reason, RegionReport};
-use crate::run::text::{number, reason_at, region_time, sampling_line, seconds, share};
+use crate::run::text::{number, reason_at, sampling_line, seconds, share, within};
 use crate::stat::grouped;
 
 /// The section.
@@ -42,7 +42,7 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
             "<td data-v=\"{}\">{}<span class=\"length\"><span class=\"{}\" \
              style=\"width:{width:.2}%\"></span></span></td>",
             region.seconds,
-            escaped(&region_time(region)),
+            escaped(&seconds(region.seconds)),
             colour(at),
         ));
         cells.push_str(&sorted_by(region.share, share));
@@ -53,10 +53,15 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
         ));
         cells.push_str(&sorted_by(region.mean, seconds));
         cells.push_str(&format!("<td>{}</td>", escaped(&region.team_sizes())));
-        cells.push_str(&sorted_by(region.imbalance, |value| format!("{value:.2}")));
+        cells.push_str(&sorted_by(region.imbalance, |value| {
+            format!("{value:.2}{}", within(region.imbalance_margin, 2))
+        }));
         // Where waits are timed, tasks after a thread's part are no waiting.
         cells.push_str(&match is_timed {
-            false => sorted_by(region.waiting, share),
+            false => sorted_by(region.waiting, |part| {
+                let margin = region.sampling.map(|sampling| 100.0 * sampling.margin);
+                format!("{}{}", share(part), within(margin, 1))
+            }),
             true => states(process, region),
         });
         format!("<tr>{cells}</tr>")
@@ -90,7 +95,11 @@ fn title(region: &RegionReport, at: usize, panel: Option<&str>, default: u32) ->
     let code = region.place().map_or_else(String::new, |code| {
         format!(" <span class=\"place\">{}</span>", escaped(&code))
     });
-    let nested = if region.nested > 0 { " <span class=\"tag\">nested</span>" } else { "" };
+    let nested = match (region.nested, region.within) {
+        (0, _) => "",
+        (_, 0) => " <span class=\"tag\">nested</span>",
+        _ => " <span class=\"tag\">recursive</span>",
+    };
     let open =
         if region.open.is_some() { " <span class=\"tag\">open at the end</span>" } else { "" };
     let chosen = region.adaptation.as_ref().map_or_else(String::new, |adaptation| {

@@ -132,7 +132,7 @@ fn region<W: Write>(
     out.add(Of::Executions, &labels, region.executions)?;
     out.add(Of::Seconds, &labels, region.seconds)?;
     if let Some(sampling) = region.sampling {
-        out.add(Of::StandardError, &labels, sampling.standard_error)?;
+        out.add(Of::Margin, &labels, sampling.margin)?;
     }
     if let Some(waiting) = region.waiting {
         out.add(Of::Waiting, &labels, waiting)?;

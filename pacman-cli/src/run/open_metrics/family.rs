@@ -78,12 +78,10 @@ pub(super) const FAMILIES: [Family; 22] = [
     ratio("pacman_process_efficiency_ratio", "Factors of the efficiency tree, from run --waits."),
     counter("pacman_region_executions", "Completed executions of the region."),
     seconds("pacman_region_seconds", "Wall time of the region's executions."),
-    Family {
-        name: "pacman_region_standard_error_seconds",
-        kind: Kind::Value,
-        unit: Some("seconds"),
-        help: "Standard error of the wall time, where not every execution was timed.",
-    },
+    ratio(
+        "pacman_region_margin_ratio",
+        "Half of the interval of shares of the threads' time, where these are estimates.",
+    ),
     ratio("pacman_region_waiting_ratio", "Part of the threads' time without work in the region."),
     Family {
         name: "pacman_region_energy_joules",
@@ -124,7 +122,7 @@ pub(super) enum Of {
     Efficiency,
     Executions,
     Seconds,
-    StandardError,
+    Margin,
     Waiting,
     Energy,
     ThreadExecutions,

@@ -75,6 +75,9 @@ pub(in crate::run) struct EfficiencyTree {
     pub(in crate::run) serial: f64,
     /// Of all regions, and of thread 0 outside of regions.
     pub(in crate::run) losses: Losses,
+    /// How far the parallel efficiency may be from the truth, because the waits of some regions are estimates. Above
+    /// 0.5 it is not known.
+    pub(in crate::run) margin: f64,
 }
 
 impl EfficiencyTree {
@@ -89,30 +92,36 @@ impl EfficiencyTree {
         }
         let seconds = recording.process.seconds - open;
         let (mut losses, mut threads, mut inside) = (Losses::default(), 1, 0.0);
+        let mut uncertain = 0.0;
         for region in regions {
             let part = if region.seconds > 0.0 { region.outer / region.seconds } else { 0.0 };
             if part > 0.0 {
                 let widest = region.teams.iter().map(|team| team.threads).max();
                 threads = threads.max(widest.unwrap_or(1));
-                losses.add(&region.states.as_ref()?.losses, part);
+                let own = &region.states.as_ref()?.losses;
+                let margin = region.sampling.map_or(0.0, |sampling| sampling.margin);
+                uncertain += margin * part * own.there;
+                losses.add(own, part);
                 inside += region.outer;
             }
         }
         // The thread that starts regions works outside of them, or calls MPI while the others wait for it.
-        let alone = (seconds - inside).max(0.0);
-        let mpi = mpi::outside(recording).min(alone);
+        let alone = seconds - inside;
+        let mpi = mpi::outside(recording).min(alone.max(0.0));
         losses.there += alone + f64::from(threads - 1) * mpi;
         losses.mpi += f64::from(threads) * mpi;
         for (site, seconds) in mpi::outside_by_site(recording) {
             let reason = losses.reasons.entry(Reason::Site(site, Cause::Mpi)).or_default();
             reason.0 += f64::from(threads) * seconds;
         }
-        let serial = (f64::from(threads) * seconds - losses.there).max(0.0);
+        let serial = f64::from(threads) * seconds - losses.there;
+        let margin = uncertain / (f64::from(threads) * seconds);
         Some(EfficiencyTree {
             threads,
             efficiency: Efficiency::of(serial, &losses)?,
             serial,
             losses,
+            margin,
         })
     }
 
@@ -168,6 +177,31 @@ pub(super) fn notes(recording: &Recording) -> Vec<String> {
     }
     if recording.regions.iter().any(|region| region.nested > 0) {
         notes.push("a region inside another one counts as useful time of the outer one".into());
+    }
+    notes
+}
+
+/// Lines on times that threads have at once, and on regions inside of themselves.
+pub(super) fn notes_on_times(recording: &Recording) -> Vec<String> {
+    let mut notes = Vec::new();
+    if recording.roots > 1 {
+        notes.push(format!(
+            "{roots} threads started regions outside of others: times of regions add up to at most {roots} times the \
+             process's time",
+            roots = recording.roots
+        ));
+    }
+    let over = recording.regions.iter().filter(|region| region.seconds > recording.process.seconds);
+    if let Some(starters) = over.map(|region| region.starters).max() {
+        notes.push(format!(
+            "a share above 100 % is of a region that up to {starters} threads started at the same time"
+        ));
+    }
+    let within: u64 = recording.regions.iter().map(|region| region.within).sum();
+    if within > 0 {
+        notes.push(format!(
+            "{within} executions were inside of an execution of the same region: only the outermost one has the time"
+        ));
     }
     notes
 }

@@ -22,6 +22,7 @@ mod states;
 #[cfg(test)]
 pub(super) mod tests;
 mod thread;
+mod total;
 
 use std::collections::BTreeSet;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::total::total_of;
 use pacman_regions::{Recording, Wait};
 
 /// The MPI calls of one process.
@@ -84,7 +85,7 @@ impl MpiReport {
 }
 
 fn sum(waits: &[Wait]) -> f64 {
-    waits.iter().map(|wait| wait.seconds).sum()
+    total_of(waits.iter().map(|wait| wait.seconds))
 }
 
 /// The calls outside of regions for which the threads of teams wait: those of the thread that starts

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 
 use super::mpi::MpiCall;
 use super::process::ProcessReport;
+use super::total::total_of;
 
 /// MPI over all processes.
 #[derive(Debug, Default)]
@@ -41,7 +42,7 @@ impl MpiSummary {
 
     /// Seconds of all processes that called MPI.
     pub(in crate::run) fn seconds(&self) -> f64 {
-        self.times.iter().map(|time| time.seconds).sum()
+        total_of(self.times.iter().map(|time| time.seconds))
     }
 }
 

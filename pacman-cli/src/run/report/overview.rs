@@ -6,6 +6,7 @@ use pacman_regions::Ending;
 
 use super::mpi_factors::MpiSummary;
 use super::process::ProcessReport;
+use super::total::total_of;
 
 /// The ranks, and their regions together.
 #[derive(Debug, Default)]
@@ -65,7 +66,7 @@ impl Overview {
     pub(in crate::run) fn add(&mut self, process: &ProcessReport) {
         self.mpi.add(process);
         let Some(rank) = process.process.rank else { return };
-        let lost = process.regions.iter().map(|region| region.lost()).sum();
+        let lost = total_of(process.regions.iter().map(|region| region.lost()));
         self.ranks.push(RankSummary {
             rank: rank.rank,
             host: process.process.host.clone(),

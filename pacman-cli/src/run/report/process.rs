@@ -16,6 +16,7 @@ use super::phase::PhaseReport;
 use super::region::RegionReport;
 use super::seats::Seats;
 use super::states::{RegionStates, SiteReport, share_on};
+use super::total::total_of;
 use crate::implausible::{leave_out, leave_out_of_phases};
 use crate::run::endings;
 use crate::run::energy::RunEnergy;
@@ -45,6 +46,8 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) logs: Vec<ExecutionLog>,
     /// Seconds in regions that were in no other.
     pub(in crate::run) in_regions: f64,
+    /// The threads that started these.
+    pub(in crate::run) roots: u32,
     /// The waiting constructs, in the order of first use.
     pub(in crate::run) sites: Vec<SiteReport>,
     /// Where the time went, if waits were timed.
@@ -99,7 +102,6 @@ impl ProcessReport {
                 let name = std::mem::take(&mut named[at]);
                 let region = &recording.regions[at];
                 RegionReport {
-                    outer: outer(recording, at),
                     guards: GuardReport::all(region, names),
                     states: RegionStates::of(region, &sites),
                     ..RegionReport::of(region, name, (seconds, watts), overhead, &columns, seats)
@@ -123,13 +125,15 @@ impl ProcessReport {
         }
         notes.extend(columns.notes(&total(recording, &columns)));
         notes.extend(uncounted_threads(recording));
+        notes.extend(efficiency::notes_on_times(recording));
         notes.extend(efficiency::notes(recording));
         notes.extend(endings::note(recording));
         if let Some(energy) = &recording.energy {
             notes.extend(energy::notes(energy, &recording.regions, run));
         }
         ProcessReport {
-            in_regions: (0..recording.regions.len()).map(|at| outer(recording, at)).sum(),
+            in_regions: total_of(recording.regions.iter().map(|region| region.outer)),
+            roots: recording.roots,
             efficiency: EfficiencyTree::of(recording, &regions),
             mpi: MpiReport::of(recording),
             sites,
@@ -190,14 +194,10 @@ impl ProcessReport {
         self.scheduling.is_some_and(|scheduling| scheduling.lacks_processors())
     }
 
-    /// The part of the process's time inside regions, from 0 to 1.
+    /// The part of the process's time inside regions, from 0 to 1: of that time for each thread that starts regions.
     pub(in crate::run) fn share(&self) -> f64 {
-        // Regions of several threads may run beside each other.
-        if self.process.seconds > 0.0 {
-            (self.in_regions / self.process.seconds).min(1.0)
-        } else {
-            0.0
-        }
+        let all = self.process.seconds * f64::from(self.roots.max(1));
+        if all > 0.0 { self.in_regions / all } else { 0.0 }
     }
 
     /// The region whose waiting is worth most time.
@@ -250,20 +250,6 @@ fn uncounted_threads(recording: &Recording) -> Option<String> {
     (!threads.is_empty()).then(|| {
         format!("{} {are} not counted in every execution; their times are whole", threads.len())
     })
-}
-
-/// Seconds of a region's executions that were inside no other region.
-fn outer(recording: &Recording, at: usize) -> f64 {
-    let region = &recording.regions[at];
-    match region.nested {
-        0 => region.seconds,
-        nested if nested == region.executions => 0.0,
-        // Sometimes inside another one: the timeline has those that were not.
-        _ => {
-            let rows = recording.timeline.rows.iter().filter(|row| row.region == at);
-            rows.flat_map(|row| &row.seconds).sum()
-        }
-    }
 }
 
 fn reordered(timeline: &Timeline, order: &[usize]) -> Timeline {

@@ -11,6 +11,7 @@ use super::seats::Seats;
 use super::slots::RegionSlots;
 use super::states::RegionStates;
 use super::thread::Thread;
+use super::total::total_of;
 use crate::implausible::note;
 use crate::run::names::Name;
 
@@ -24,22 +25,27 @@ pub(in crate::run) struct RegionReport {
     pub(in crate::run) entry: String,
     pub(in crate::run) runtime: usize,
     pub(in crate::run) executions: u64,
-    /// The timed executions and the standard error of `seconds`, if times and waits are estimates from a
-    /// part of the executions. `executions` is exact.
+    /// If the figures of threads are estimates from a part of the executions. `executions` and `seconds` are exact.
     pub(in crate::run) sampling: Option<Sampling>,
     pub(in crate::run) nested: u64,
+    /// The executions inside of other ones of this region. Only the outermost ones are in `seconds` and `mean`.
+    pub(in crate::run) within: u64,
+    /// The threads that started it.
+    pub(in crate::run) starters: u32,
     pub(in crate::run) seconds: f64,
     pub(in crate::run) mean: Option<f64>,
     pub(in crate::run) shortest: f64,
     pub(in crate::run) longest: f64,
-    /// Its part of the process's time, from 0 to 1.
+    /// Its part of the process's time: from 0 to the number of threads that started it.
     pub(in crate::run) share: Option<f64>,
     pub(in crate::run) teams: Vec<Team>,
     /// Busiest thread's time over the mean, from 1 on; of the team size that ran longest.
     pub(in crate::run) imbalance: Option<f64>,
     /// The part of the threads' time that they waited for each other, from 0 to 1.
     pub(in crate::run) waiting: Option<f64>,
-    /// The part of its time that observing it took, as measured for one execution.
+    /// How far `imbalance` may be from the truth, if it is an estimate.
+    pub(in crate::run) imbalance_margin: Option<f64>,
+    /// The part of its time that observing it took.
     pub(in crate::run) overhead: Option<f64>,
     pub(in crate::run) figures: Figures,
     /// If waits were timed and counted on all threads.
@@ -70,11 +76,15 @@ impl RegionReport {
         seats: &Seats,
     ) -> RegionReport {
         let quotient = |above: f64, below: f64| (below > 0.0).then(|| above / below);
-        let executions = region.executions as f64;
         let rows: Vec<&pacman_regions::Row> = region.rows.iter().collect();
         let threads = Thread::all(&region.rows, columns, seats);
-        let timed = region.sampling.map_or(executions, |sampling| sampling.timed as f64);
-        let overhead = overhead.map(|nanoseconds| nanoseconds * 1e-9 * timed);
+        let observed = |seconds: f64| quotient(seconds, region.seconds);
+        let overhead = match region.sampling {
+            // Measured in this region.
+            Some(Sampling { cost, timed, .. }) => cost.map(|cost| cost * timed as f64),
+            None => overhead.map(|nanoseconds| nanoseconds * 1e-9 * region.executions as f64),
+        };
+        let imbalance = imbalance(region);
         RegionReport {
             name,
             label: region.label.clone(),
@@ -84,15 +94,18 @@ impl RegionReport {
             executions: region.executions,
             sampling: region.sampling,
             nested: region.nested,
+            within: region.within,
+            starters: region.starters,
             seconds: region.seconds,
-            mean: quotient(region.seconds, executions),
+            mean: quotient(region.seconds, region.executions.saturating_sub(region.within) as f64),
             shortest: region.shortest,
             longest: region.longest,
             share: quotient(region.seconds, process_seconds),
             teams: region.teams.clone(),
-            imbalance: imbalance(region),
+            imbalance: imbalance.map(|(value, _)| value),
+            imbalance_margin: imbalance.map(|(_, margin)| margin).filter(|margin| *margin > 0.0),
             waiting: waiting(region),
-            overhead: overhead.and_then(|overhead| quotient(overhead, region.seconds)),
+            overhead: overhead.and_then(observed),
             figures: columns.figures(&rows),
             by_state: CountsByState::of(&rows, columns),
             energy: region
@@ -103,7 +116,7 @@ impl RegionReport {
             threads,
             adaptation: region.adaptation.clone(),
             guards: Vec::new(),
-            outer: region.seconds,
+            outer: region.outer,
             states: None,
             open: OpenExecution::of(region, process_seconds),
         }
@@ -145,28 +158,46 @@ impl RegionReport {
     }
 }
 
-/// The busiest thread's time over the mean of all.
+/// The busiest thread's time over the mean of all, and its margin. `None` if an estimate says nothing.
 ///
 /// Teams of several sizes do not mix: threads that took part more rarely are not idle ones.
 /// The size that ran longest counts, by each thread's time in an execution.
-fn imbalance(region: &Region) -> Option<f64> {
+fn imbalance(region: &Region) -> Option<(f64, f64)> {
     let main = region.teams.iter().max_by(|one, other| one.seconds.total_cmp(&other.seconds))?;
     let busy: Vec<f64> = region
         .rows
         .iter()
-        .filter(|row| row.thread < main.threads && row.executions > 0)
-        .map(|row| row.seconds / row.executions as f64)
+        .filter(|row| row.thread < main.threads && row.executions > row_within(region, row))
+        .map(|row| row.seconds / (row.executions - row_within(region, row)) as f64)
         .collect();
-    let mean = busy.iter().sum::<f64>() / busy.len() as f64;
+    let mean = total_of(busy.iter().copied()) / busy.len() as f64;
     let most = busy.iter().copied().fold(0.0, f64::max);
-    (mean > 0.0).then(|| most / mean)
+    if mean <= 0.0 || !mean.is_finite() {
+        return None;
+    }
+    let value = most / mean;
+    let Some(Sampling { margin, .. }) = region.sampling else { return Some((value, 0.0)) };
+    // Shares of the time of an execution. With one thread the busiest is the mean.
+    let time = main.seconds / main.executions.max(1) as f64;
+    let (most, mean) = (most / time, mean / time);
+    let (least, highest) = (1.0, busy.len() as f64);
+    let low = ((most - margin) / (mean + margin)).max(least);
+    let high = if mean > margin { (most + margin) / (mean - margin) } else { highest };
+    let margin = (value - low).max(high.min(highest) - value);
+    region.sampling.is_some_and(|sampling| sampling.is_known()).then_some((value, margin))
+}
+
+/// The executions of a row without a time of their own. Each thread is in as many of them as the whole region.
+fn row_within(region: &Region, row: &pacman_regions::Row) -> u64 {
+    region.within.min(row.executions.saturating_sub(1))
 }
 
 /// The part of their time that the threads of all teams did not work: 1 - busy time / (wall time x
-/// threads).
+/// threads). `None` if an estimate says nothing.
 fn waiting(region: &Region) -> Option<f64> {
-    let there: f64 = region.teams.iter().map(|team| team.seconds * f64::from(team.threads)).sum();
-    let busy: f64 = region.rows.iter().map(|row| row.seconds).sum();
+    let there = total_of(region.teams.iter().map(|team| team.seconds * f64::from(team.threads)));
+    let busy = total_of(region.rows.iter().map(|row| row.seconds));
+    let is_known = region.sampling.is_none_or(|sampling| sampling.is_known());
     // Clocks of two threads are read at different moments: a little below 0 is 0.
-    (there > 0.0 && !region.rows.is_empty()).then(|| (1.0 - busy / there).max(0.0))
+    (is_known && there > 0.0 && !region.rows.is_empty()).then(|| (1.0 - busy / there).max(0.0))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pacman_regions::{Cause, Region, Row, States, WaitSite};
 
+use super::total::total_of;
 use crate::run::names::Name;
 
 /// A waiting construct with its name.
@@ -73,14 +74,14 @@ impl ThreadStates {
     fn of(region: &Region, row: &Row, sites: &[SiteReport]) -> Option<ThreadStates> {
         let states = row.states.clone()?;
         let teams = region.teams.iter().filter(|team| team.threads > row.thread);
-        let there: f64 = teams.map(|team| team.seconds).sum();
+        let there = total_of(teams.map(|team| team.seconds));
         let cause = |site: usize| sites.get(site).map_or(Cause::Worksharing, |one| one.site.cause);
         let waits: Vec<(usize, Cause, u64, f64)> = states
             .waits
             .iter()
             .map(|wait| (wait.site, cause(wait.site), wait.count, wait.seconds))
             .collect();
-        let inside: f64 = waits.iter().map(|(.., seconds)| seconds).sum();
+        let inside = total_of(waits.iter().map(|wait| wait.3));
         let useful = (row.seconds - inside).max(0.0) + states.late_tasks;
         // Clocks of two threads are read at different moments: a little below 0 is 0.
         let end = (there - states.starting - row.seconds - states.late_tasks).max(0.0);
@@ -104,7 +105,7 @@ impl ThreadStates {
     /// Seconds without useful work, outside of MPI.
     pub(in crate::run) fn idle(&self) -> f64 {
         let reasons = self.by_reason().filter(|(reason, _)| !reason.is_mpi());
-        reasons.map(|(_, seconds)| seconds).sum()
+        total_of(reasons.map(|(_, seconds)| seconds))
     }
 
     /// Seconds in MPI.
@@ -123,8 +124,7 @@ impl ThreadStates {
     /// Seconds at constructs of these causes.
     pub(in crate::run) fn waited(&self, causes: &[Cause]) -> f64 {
         let of = self.waits.iter().filter(|(_, cause, ..)| causes.contains(cause));
-        // The sum of no numbers is -0.
-        of.map(|(.., seconds)| seconds).sum::<f64>() + 0.0
+        total_of(of.map(|wait| wait.3))
     }
 }
 
@@ -146,10 +146,10 @@ pub(in crate::run) struct Losses {
 
 impl Losses {
     fn of(threads: &[ThreadStates]) -> Losses {
-        let there: f64 = threads.iter().map(|thread| thread.there).sum();
-        let mpi: f64 = threads.iter().map(ThreadStates::in_mpi).sum();
+        let there = total_of(threads.iter().map(|thread| thread.there));
+        let mpi = total_of(threads.iter().map(ThreadStates::in_mpi));
         let outside_mpi = |thread: &ThreadStates| thread.there - thread.in_mpi();
-        let idle: f64 = threads.iter().map(ThreadStates::idle).sum();
+        let idle = total_of(threads.iter().map(ThreadStates::idle));
         // Threads with other times in the region are compared by their share of it.
         let least = |of: &dyn Fn(&ThreadStates) -> f64| {
             let shares = threads.iter().filter(|thread| outside_mpi(thread) > 0.0);
@@ -165,7 +165,7 @@ impl Losses {
         let reasons = totals.into_iter().map(|(reason, total)| {
             let of = |thread: &ThreadStates| -> f64 {
                 let own = thread.by_reason().filter(|(other, _)| *other == reason);
-                own.map(|(_, seconds)| seconds).sum()
+                total_of(own.map(|(_, seconds)| seconds))
             };
             let common = least(&of).min(total);
             (reason, (total - common, common))
@@ -213,7 +213,7 @@ impl RegionStates {
     /// Seconds of useful time of all threads, and those of them on no processor, if the kernel's clock
     /// could be read.
     pub(in crate::run) fn useful_time(&self) -> (f64, Option<f64>) {
-        let useful = self.threads.iter().map(|thread| thread.useful).sum();
+        let useful = total_of(self.threads.iter().map(|thread| thread.useful));
         (useful, self.threads.iter().map(|thread| thread.useful_off).sum())
     }
 

@@ -27,8 +27,12 @@ fn program(process: &ProcessReport, tree: &EfficiencyTree) -> String {
     let blames = !process.lacks_processors();
     let Efficiency { parallel, .. } = tree.efficiency;
     lines.push(format!(
-        "Parallel efficiency: {} of the time of {} was useful work.",
+        "Parallel efficiency: {}{} of the time of {} was useful work.",
         share(parallel),
+        match tree.margin {
+            0.0 => String::new(),
+            margin => format!(", within {},", share(margin)),
+        },
         number(tree.threads, "thread")
     ));
     for (at, FactorLoss { factor, value, worst }) in tree.factors().into_iter().enumerate() {

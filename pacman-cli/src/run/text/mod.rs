@@ -22,7 +22,7 @@ pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::command_line;
-pub(super) use sampling::{line as sampling_line, time as region_time};
+pub(super) use sampling::{line as sampling_line, within};
 pub(super) use slots::sentence as smt_off_sentence;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
@@ -183,13 +183,17 @@ fn regions(process: &ProcessReport, shown: usize) -> Grid {
     for region in &process.regions[..shown] {
         let mark = if region.teams.len() > 1 { "*" } else { "" };
         table.row(vec![
-            sampling::time(region),
+            seconds(region.seconds),
             percent(region.share),
             grouped(region.executions),
             region.mean.map_or_else(absent, seconds),
             region.team_sizes(),
-            region.imbalance.map_or_else(absent, |value| format!("{value:.2}{mark}")),
-            percent(region.waiting),
+            region.imbalance.map_or_else(absent, |value| {
+                format!("{value:.2}{}{mark}", within(region.imbalance_margin, 2))
+            }),
+            region.waiting.map_or_else(absent, |part| {
+                format!("{:.1}{}", 100.0 * part, within(sampling::percent(region), 1))
+            }),
             title(region),
         ]);
     }
@@ -211,6 +215,9 @@ fn title(region: &RegionReport) -> String {
     }
     if region.open.is_some() {
         title.push_str("  open at the end");
+    }
+    if region.within > 0 {
+        title.push_str("  recursive");
     }
     title
 }

@@ -28,6 +28,8 @@ use records::{Owned, command_of, owned, region_of, word};
 use region::{Known, adaptation_of, region};
 use sorted::Sorted;
 use sums::timeline;
+
+pub(super) use sums::DEVIATION;
 use waits::{scheduling, waits};
 
 /// Reads the recordings of all processes that wrote to the arena, in the order of their start.
@@ -71,7 +73,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
     for (kind, record) in &records.records {
         damaged |= sorted.take(*kind, record).is_none();
     }
-    sorted.add_counted_executions();
+    sorted.add_untimed();
     sorted.add_open_parts();
     let process = sorted.process?;
     let get = |offset: usize| word(process, offset);
@@ -138,6 +140,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
             nanoseconds: overhead,
             reads: first.map_or_else(|| "none".to_owned(), |first| first.3),
         },
+        roots: sorted.roots.len().max(1) as u32,
         timeline: timeline(&primary_stats, scale),
         regions: regions.into_iter().map(|(_, region)| region).collect(),
         phases,

@@ -5,7 +5,7 @@ use super::sorted::Sorted;
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::payload::Cursor;
 use crate::arena::writer::slot;
-use crate::{Adaptation, OpenPart, Region, Row, Sampling, Site, Team};
+use crate::{Adaptation, OpenPart, Region, Row, Site, Team};
 
 /// The facts of a region that do not change.
 pub(super) struct Known {
@@ -37,16 +37,17 @@ pub(super) fn region(
     adaptation: Option<Adaptation>,
     scale: f64,
 ) -> Region {
-    // Timed executions stand for all executions. If all were timed, the factor is 1.
-    let factor = sum.factor();
+    // Timed executions stand for all executions. If all were timed, the factors are 1.
+    let (factor, exact) = (sum.factor(), scale);
+    let scale = scale * sum.time_factor();
     let times = |number: u64| times(number, factor);
-    let (exact, scale) = (scale, scale * factor);
-    let seconds = |ticks: u64| ticks as f64 * scale;
+    let seconds = |ticks: u64| ticks as f64 * exact;
     let team = |&(threads, executions, ticks): &(u32, u64, u64)| Team {
         threads,
         executions: times(executions),
-        seconds: seconds(ticks),
+        seconds: ticks as f64 * scale,
     };
+    let (shortest, longest) = sum.extremes();
     let mut teams: Vec<Team> = sum.teams.iter().map(team).collect();
     teams.sort_by_key(|team| team.threads);
     let rounded = teams.iter().fold(0u64, |sum, team| sum.saturating_add(team.executions));
@@ -71,14 +72,14 @@ pub(super) fn region(
         label: known.label,
         entry: known.entry,
         executions: sum.all(),
-        sampling: sum
-            .sampling()
-            .map(|(timed, error)| Sampling { timed, standard_error: error * exact }),
+        sampling: sum.sampling(exact),
         nested: sum.nested.min(sum.all()),
-        seconds: seconds(sum.ticks),
-        // An estimated sum may be shorter than one of its parts.
-        shortest: (sum.shortest as f64 * exact).min(seconds(sum.ticks)),
-        longest: (sum.longest as f64 * exact).min(seconds(sum.ticks)),
+        within: sum.within.min(sum.all()),
+        starters: u32::try_from(sum.starters).unwrap_or(u32::MAX),
+        seconds: seconds(sum.ticks()),
+        outer: seconds(sum.outer_ticks()),
+        shortest: seconds(shortest),
+        longest: seconds(longest),
         teams,
         rows: rows
             .map(|(&(_, thread), own)| {

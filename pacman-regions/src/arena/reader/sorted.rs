@@ -1,6 +1,6 @@
 //! The records of one process, sorted by kind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 
 use super::energy_sum::EnergySum;
@@ -9,11 +9,12 @@ use super::records::word;
 use super::set_sum::{self, SetSum};
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::bins::BinTotals;
-use crate::arena::cells::{self, COUNTDOWNS, EVENTS};
+use crate::arena::cells::{self, EVENTS};
 use crate::arena::format::Kind;
 use crate::arena::log_block::word as log_word;
 use crate::arena::payload::Cursor;
 use crate::arena::phase_row::PhaseRow;
+use crate::arena::thread::{COUNTDOWNS, Thread, Untimed};
 use crate::arena::wait_row::{WaitRow, state};
 use crate::arena::writer::slot;
 use crate::{Event, EventFacts, Machine, MachineContext, Rank, Runtime, RuntimeFamily};
@@ -55,8 +56,10 @@ pub(super) struct Sorted<'w> {
     /// The blocks of logs, by the number of the log.
     pub(super) logs: BTreeMap<u64, Vec<&'w [u64]>>,
     pub(super) open_regions: u64,
-    /// The executions that were only counted, by region.
-    pub(super) counted_executions: BTreeMap<u32, u64>,
+    /// The threads that started regions inside no other.
+    pub(super) roots: BTreeSet<u64>,
+    /// The executions that were not timed, with their regions.
+    pub(super) untimed: Vec<(u32, &'w [u64])>,
     /// The latest known activity, in ticks.
     pub(super) until: u64,
 }
@@ -68,17 +71,15 @@ impl<'w> Sorted<'w> {
         match kind {
             Kind::Process => self.process = Some(record),
             Kind::Thread => {
-                let open_regions = word(record, offset_of!(cells::Thread, open_regions));
+                let open_regions = word(record, offset_of!(Thread, open_regions));
                 self.open_regions = self.open_regions.saturating_add(open_regions);
-                let words = |offset: usize| record.get(offset / 8..)?.get(..COUNTDOWNS);
-                let regions = words(offset_of!(cells::Thread, counted_regions))?;
-                for (region, &executions) in
-                    regions.iter().zip(words(offset_of!(cells::Thread, counted))?)
-                {
-                    if let Some(region) = region.checked_sub(1) {
-                        let sum =
-                            self.counted_executions.entry(u32::try_from(region).ok()?).or_default();
-                        *sum = sum.saturating_add(executions);
+                const WORDS: usize = size_of::<Untimed>() / 8;
+                let all =
+                    record.get(offset_of!(Thread, untimed) / 8..)?.get(..WORDS * COUNTDOWNS)?;
+                for untimed in all.chunks_exact(WORDS) {
+                    if let Some(region) = word(untimed, offset_of!(Untimed, region)).checked_sub(1)
+                    {
+                        self.untimed.push((u32::try_from(region).ok()?, untimed));
                     }
                 }
             }
@@ -142,11 +143,11 @@ impl<'w> Sorted<'w> {
         }
     }
 
-    /// All records are there: adds the executions that were only counted to their regions.
-    pub(super) fn add_counted_executions(&mut self) {
-        for (region, executions) in std::mem::take(&mut self.counted_executions) {
+    /// All records are there: adds the executions that were not timed to their regions.
+    pub(super) fn add_untimed(&mut self) {
+        for (region, untimed) in std::mem::take(&mut self.untimed) {
             if let Some(sum) = self.primary_stats.get_mut(&region) {
-                sum.add_counted(executions);
+                sum.add_untimed(untimed);
             }
         }
     }
@@ -197,6 +198,9 @@ impl<'w> Sorted<'w> {
         let region = word(record, offset_of!(cells::PrimaryStats, region)) as u32;
         if let Some(sum) = PrimarySum::of(record, BinTotals::of(&record[BINS..])) {
             self.until = self.until.max(sum.bins.until(&record[BINS..]));
+            if sum.all() > sum.nested {
+                self.roots.insert(word(record, offset_of!(cells::PrimaryStats, starter)));
+            }
             match self.primary_stats.get_mut(&region) {
                 Some(known) => known.merge(&sum),
                 None => drop(self.primary_stats.insert(region, sum)),

@@ -6,7 +6,8 @@ use super::records::word;
 use crate::arena::bins::BinTotals;
 use crate::arena::cells::{self, EVENTS, SIZES};
 use crate::arena::open_part::open_since;
-use crate::{Timeline, TimelineRow};
+use crate::arena::thread::Untimed;
+use crate::{Sampling, Timeline, TimelineRow};
 
 /// The sum of the rows of one region and thread number.
 #[derive(Default)]
@@ -49,28 +50,39 @@ impl RowSum {
 }
 
 /// The sum over all primary threads of a region.
+///
+/// Executions and their ticks are exact. Those of teams and threads are of the timed executions and of others
+/// that they stand for.
 pub(super) struct PrimarySum {
     /// The threads whose executions these are.
-    threads: u64,
-    /// The timed executions with those that they stand for.
-    pub(super) executions: u64,
+    pub(super) starters: u64,
     pub(super) nested: u64,
-    pub(super) ticks: u64,
-    pub(super) shortest: u64,
-    pub(super) longest: u64,
-    /// For each team size: the number of threads, the executions and their ticks.
+    pub(super) within: u64,
+    nested_ticks: u64,
+    shortest: u64,
+    longest: u64,
+    /// The timed executions and their ticks.
+    timed: (u64, u64),
+    /// Those that are not timed.
+    untimed: (u64, u64),
+    /// Those of them for which no timed one stands.
+    unlike: (u64, u64),
+    /// The executions for which the timed ones stand, with themselves.
+    represented: (u64, u64),
+    /// For each team size: the number of threads, and the executions and ticks as in `represented`.
     pub(super) teams: Vec<(u32, u64, u64)>,
     pub(super) bins: BinTotals,
-    sampled: Sampled,
+    squares: f64,
+    /// The cost of timing an execution, times the timed executions.
+    cost: f64,
 }
 
-/// The executions that stand for others.
-#[derive(Clone, Copy, Default)]
-struct Sampled {
-    /// See [`cells::PrimaryStats`].
-    timed: u64,
-    counted: u64,
-    spread: [f64; 3],
+/// The deviation that the mean of n values between 0 and 1 exceeds in 5 of 100 cases at most is this by the root of
+/// n (Hoeffding's inequality): the root of ln(2 / 0.05) / 2.
+pub(in crate::arena) const DEVIATION: f64 = 1.358_102;
+
+fn plus(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.saturating_add(other.0), one.1.saturating_add(other.1))
 }
 
 impl PrimarySum {
@@ -80,83 +92,158 @@ impl PrimarySum {
         const TEAMS: usize = offset_of!(cells::PrimaryStats, teams) / 8;
         const SIZE: usize = size_of::<cells::Size>() / 8;
         let get = |offset: usize| word(record, offset);
-        let sizes = || record[TEAMS..TEAMS + SIZE * SIZES].chunks_exact(SIZE);
-        let teams: Vec<(u32, u64, u64)> = sizes()
-            .map(|size| {
-                let get = |offset: usize| size[offset / 8];
-                let executions = get(offset_of!(cells::Size, executions))
-                    .saturating_add(get(offset_of!(cells::Size, represented)));
+        let (mut timed, mut represented, mut teams) = ((0, 0), (0, 0), Vec::new());
+        for size in record[TEAMS..TEAMS + SIZE * SIZES].chunks_exact(SIZE) {
+            let get = |offset: usize| size[offset / 8];
+            let own =
+                (get(offset_of!(cells::Size, executions)), get(offset_of!(cells::Size, ticks)));
+            let others = (
+                get(offset_of!(cells::Size, represented)),
+                get(offset_of!(cells::Size, represented_ticks)),
+            );
+            let all = plus(own, others);
+            (timed, represented) = (plus(timed, own), plus(represented, all));
+            if all.0 > 0 {
                 let threads = get(offset_of!(cells::Size, threads));
-                let ticks = get(offset_of!(cells::Size, ticks));
-                (u32::try_from(threads).unwrap_or(u32::MAX), executions, ticks)
-            })
-            .filter(|team| team.1 > 0)
-            .collect();
-        let executions = teams.iter().fold(0u64, |sum, team| sum.saturating_add(team.1));
-        let ticks = teams.iter().fold(0u64, |sum, team| sum.saturating_add(team.2));
-        let bits = |place: usize| get(offset_of!(cells::PrimaryStats, spread) + 8 * place);
-        let sampled = Sampled {
-            timed: sizes().fold(0, |sum: u64, size| {
-                sum.saturating_add(size[offset_of!(cells::Size, executions) / 8])
-            }),
-            counted: 0,
-            spread: [0, 1, 2].map(|place| f64::from_bits(bits(place))),
-        };
+                teams.push((u32::try_from(threads).unwrap_or(u32::MAX), all.0, all.1));
+            }
+        }
         let longest = match get(offset_of!(cells::PrimaryStats, longest)) {
-            0 => ticks,
-            longest => longest.min(ticks),
+            0 => timed.1,
+            longest => longest.min(timed.1),
         };
-        (sampled.timed > 0).then(|| PrimarySum {
-            threads: 1,
-            executions,
-            nested: get(offset_of!(cells::PrimaryStats, nested)).min(executions),
-            ticks,
+        let nested = get(offset_of!(cells::PrimaryStats, nested));
+        (timed.0 > 0).then(|| PrimarySum {
+            starters: 1,
+            nested,
+            within: get(offset_of!(cells::PrimaryStats, within)).min(nested),
+            nested_ticks: get(offset_of!(cells::PrimaryStats, nested_ticks)),
             shortest: get(offset_of!(cells::PrimaryStats, shortest)).min(longest),
             longest,
+            timed,
+            untimed: (0, 0),
+            unlike: (0, 0),
+            represented,
             teams,
             bins,
-            sampled,
+            squares: f64::from_bits(get(offset_of!(cells::PrimaryStats, squares))),
+            cost: get(offset_of!(cells::PrimaryStats, cost)) as f64 * timed.0 as f64,
         })
     }
 
     /// Of a region that has ended no execution.
     pub(super) fn none() -> PrimarySum {
         PrimarySum {
-            threads: 0,
-            executions: 0,
+            starters: 0,
             nested: 0,
-            ticks: 0,
+            within: 0,
+            nested_ticks: 0,
             shortest: 0,
             longest: 0,
+            timed: (0, 0),
+            untimed: (0, 0),
+            unlike: (0, 0),
+            represented: (0, 0),
             teams: Vec::new(),
             bins: BinTotals::default(),
-            sampled: Sampled::default(),
+            squares: 0.0,
+            cost: 0.0,
         }
     }
 
-    /// Adds executions that were only counted.
-    pub(super) fn add_counted(&mut self, executions: u64) {
-        self.sampled.counted = self.sampled.counted.saturating_add(executions);
+    /// Adds executions that were not timed.
+    pub(super) fn add_untimed(&mut self, record: &[u64]) {
+        let get = |offset: usize| word(record, offset);
+        let untimed = (get(offset_of!(Untimed, executions)), get(offset_of!(Untimed, ticks)));
+        let unlike = (get(offset_of!(Untimed, unlike)), get(offset_of!(Untimed, unlike_ticks)));
+        self.untimed = plus(self.untimed, untimed);
+        self.unlike = plus(self.unlike, (unlike.0.min(untimed.0), unlike.1.min(untimed.1)));
+        if let shortest @ 1.. = get(offset_of!(Untimed, shortest)) {
+            self.shortest = self.shortest.min(shortest);
+        }
+        self.longest = self.longest.max(get(offset_of!(Untimed, longest)).min(untimed.1));
     }
 
-    /// All executions, exactly: timed or not.
+    /// All executions, timed or not.
     pub(super) fn all(&self) -> u64 {
-        self.sampled.timed.saturating_add(self.sampled.counted)
+        self.timed.0.saturating_add(self.untimed.0)
     }
 
-    /// The factor from the executions that the timed ones stand for to all of them: the last block of a
-    /// thread may have ended early.
+    /// The ticks of all outermost executions, timed or not.
+    pub(super) fn ticks(&self) -> u64 {
+        self.timed.1.saturating_add(self.untimed.1)
+    }
+
+    /// The ticks of all executions inside no other region.
+    pub(super) fn outer_ticks(&self) -> u64 {
+        self.ticks().saturating_sub(self.nested_ticks)
+    }
+
+    /// The ticks of the shortest and of the longest execution.
+    pub(super) fn extremes(&self) -> (u64, u64) {
+        (self.shortest.min(self.longest), self.longest)
+    }
+
+    fn is_sampled(&self) -> bool {
+        self.represented != self.timed || self.untimed.0 > 0
+    }
+
+    /// The factor from the executions that the timed ones stand for to all of them.
     pub(super) fn factor(&self) -> f64 {
-        if self.executions > 0 { self.all() as f64 / self.executions as f64 } else { 1.0 }
+        match self.is_sampled() && self.represented.0 > 0 {
+            true => self.all() as f64 / self.represented.0 as f64,
+            false => 1.0,
+        }
     }
 
-    /// The timed executions, and the standard error of the sum of all ticks; `None` if all were timed.
-    pub(super) fn sampling(&self) -> Option<(u64, f64)> {
-        let Sampled { timed, counted, spread: [squares, linear, quadratic] } = self.sampled;
-        let mean = self.ticks as f64 / self.executions as f64;
-        let variance = quadratic - 2.0 * mean * linear + mean * mean * squares;
-        let error = variance.max(0.0).sqrt() * self.factor();
-        (counted > 0).then(|| (timed, if error.is_finite() { error } else { 0.0 }))
+    /// The factor from the ticks of the executions that the timed ones stand for to the exact sum.
+    pub(super) fn time_factor(&self) -> f64 {
+        match self.is_sampled() && self.represented.1 > 0 {
+            true => self.ticks() as f64 / self.represented.1 as f64,
+            false => 1.0,
+        }
+    }
+
+    /// The factor from the ticks in the bins to all that belong there: those of the latest executions that are not
+    /// timed are missing.
+    fn bin_factor(&self) -> f64 {
+        let held = self.bins.ticks.iter().fold(0u64, |sum, ticks| sum.saturating_add(*ticks));
+        match self.untimed.0 > 0 && held > 0 {
+            true => self.outer_ticks() as f64 / held as f64,
+            false => 1.0,
+        }
+    }
+
+    /// The sample of timed executions; `None` if all were timed.
+    pub(super) fn sampling(&self, scale: f64) -> Option<Sampling> {
+        let cost = self.cost / self.timed.0 as f64 * scale;
+        (self.untimed.0 > 0).then(|| Sampling {
+            timed: self.timed.0,
+            margin: self.margin(),
+            cost: (cost > 0.0).then_some(cost),
+        })
+    }
+
+    /// How far a share of the threads' time may be from the sample's, as a part of that time. The sum of
+    ///
+    /// - the chance of the draw: a share of an execution is from 0 to 1, and an execution has its time as weight;
+    /// - the time of executions that are longer than all that could stand for them: their shares are unknown;
+    /// - the difference between the exact time of the others and the time by the sample, which timing itself or the
+    ///   draw makes.
+    fn margin(&self) -> f64 {
+        let (all, sampled) = (self.ticks() as f64, self.represented.1 as f64);
+        if all <= 0.0 || sampled <= 0.0 {
+            return 1.0;
+        }
+        let draw = DEVIATION * self.squares.max(0.0).sqrt() / sampled;
+        let unlike = self.unlike.1 as f64 / all;
+        let alike = all - self.unlike.1 as f64;
+        let like =
+            self.all().saturating_sub(self.unlike.0) as f64 / self.represented.0.max(1) as f64;
+        let by_sample = sampled * like;
+        let difference = (alike - by_sample).abs() / alike.max(by_sample);
+        let margin = draw + unlike + difference;
+        if margin.is_finite() { margin.min(1.0) } else { 1.0 }
     }
 
     /// The most executions that a member of the teams can have had.
@@ -165,30 +252,37 @@ impl PrimarySum {
     /// execution more for each thread that starts teams. It has many more if the execution stands for
     /// others that were to follow; those never ran.
     pub(super) fn most_of_a_row(&self) -> u64 {
-        let under_way = if self.sampled.counted > 0 { 0 } else { self.threads };
+        let under_way = if self.untimed.0 > 0 { 0 } else { self.starters };
         self.all().saturating_add(under_way)
     }
 
     pub(super) fn merge(&mut self, other: &PrimarySum) {
-        self.threads = self.threads.saturating_add(other.threads);
-        self.executions = self.executions.saturating_add(other.executions);
-        self.nested = self.nested.saturating_add(other.nested);
-        self.ticks = self.ticks.saturating_add(other.ticks);
+        for (own, more) in [
+            (&mut self.starters, other.starters),
+            (&mut self.nested, other.nested),
+            (&mut self.within, other.within),
+            (&mut self.nested_ticks, other.nested_ticks),
+        ] {
+            *own = own.saturating_add(more);
+        }
+        for (own, more) in [
+            (&mut self.timed, other.timed),
+            (&mut self.untimed, other.untimed),
+            (&mut self.unlike, other.unlike),
+            (&mut self.represented, other.represented),
+        ] {
+            *own = plus(*own, more);
+        }
         self.shortest = self.shortest.min(other.shortest);
         self.longest = self.longest.max(other.longest);
         for &(threads, executions, ticks) in &other.teams {
             match self.teams.iter_mut().find(|team| team.0 == threads) {
-                Some(team) => {
-                    team.1 = team.1.saturating_add(executions);
-                    team.2 = team.2.saturating_add(ticks);
-                }
+                Some(team) => (team.1, team.2) = plus((team.1, team.2), (executions, ticks)),
                 None => self.teams.push((threads, executions, ticks)),
             }
         }
-        let (own, more) = (&mut self.sampled, &other.sampled);
-        own.timed = own.timed.saturating_add(more.timed);
-        own.counted = own.counted.saturating_add(more.counted);
-        own.spread.iter_mut().zip(more.spread).for_each(|(sum, more)| *sum += more);
+        self.squares += other.squares;
+        self.cost += other.cost;
         let shift = self.bins.shift.max(other.bins.shift);
         self.bins = self.bins.clone().folded(shift);
         self.bins.merge(&other.bins.clone().folded(shift));
@@ -210,7 +304,7 @@ pub(super) fn timeline(primary_stats: &[&PrimarySum], scale: f64) -> Timeline {
     };
     let rows = rows.into_iter().map(|(region, held)| {
         let held = held.clone().folded(shift);
-        let scale = scale * primary_stats[region].factor();
+        let scale = scale * primary_stats[region].bin_factor();
         let seconds = |ticks| seconds(ticks, scale);
         let (seconds, thread_seconds) = (seconds(&held.ticks), seconds(&held.thread_ticks));
         TimelineRow { region, seconds, thread_seconds }
@@ -224,8 +318,9 @@ mod tests {
     use crate::arena::tests::words_of;
     use crate::arena::{CurrentBin, PrimaryStats};
 
-    /// The sum of a thread that timed executions of these ticks and weights, and only counted others.
-    fn sum(timed: &[(u64, u32)], counted: u64) -> PrimarySum {
+    /// The sum of a thread that timed executions of these ticks and weights. The others took these ticks, and those
+    /// above the limit are like none of the timed ones.
+    fn sum(timed: &[(u64, u32)], others: &[u64], limit: u64) -> PrimarySum {
         let (stats, latest) = (PrimaryStats::unrecorded(), CurrentBin::none());
         for &(ticks, weight) in timed {
             // SAFETY: `latest` belongs to this record.
@@ -234,33 +329,55 @@ mod tests {
         let words = words_of(&stats);
         let bins = offset_of!(cells::PrimaryStats, bins) / 8;
         let mut sum = PrimarySum::of(&words, BinTotals::of(&words[bins..])).expect("executions");
-        sum.add_counted(counted);
+        let untimed = Untimed::new();
+        for &ticks in others {
+            untimed.add(ticks);
+            untimed.note(ticks, ticks > limit);
+        }
+        sum.add_untimed(&words_of(&untimed));
         sum
     }
 
     #[test]
-    fn executions_are_exact_and_the_error_is_that_of_the_sample() {
-        let whole = sum(&[(10, 1), (30, 1)], 0);
-        assert_eq!((whole.all(), whole.factor(), whole.sampling()), (2, 1.0, None));
+    fn sums_and_numbers_are_exact() {
+        let whole = sum(&[(10, 1), (30, 1)], &[], 0);
+        assert_eq!((whole.all(), whole.ticks(), whole.factor()), (2, 40, 1.0));
+        assert_eq!((whole.time_factor(), whole.sampling(1.0)), (1.0, None));
         // Two blocks of four, of which the second ended after three executions.
-        let mut sampled = sum(&[(10, 4), (30, 4)], 5);
-        assert_eq!((sampled.all(), sampled.ticks, sampled.executions), (7, 160, 8));
+        let mut sampled = sum(&[(10, 4), (30, 4)], &[8, 9, 13, 40, 30], u64::MAX);
+        assert_eq!((sampled.all(), sampled.ticks()), (7, 40 + 100));
         assert_eq!(sampled.factor(), 7.0 / 8.0);
-        let (timed, error) = sampled.sampling().expect("some were skipped");
-        // The mean is 20 ticks, and each block adds 4 × 3 × 10².
-        assert_eq!((timed, error), (2, 2400f64.sqrt() * 7.0 / 8.0));
-        sampled.merge(&sum(&[(20, 1)], 0));
-        assert_eq!((sampled.all(), sampled.executions, sampled.ticks), (8, 9, 180));
-        let even = sum(&[(20, 4), (20, 4)], 6).sampling();
-        assert_eq!(even, Some((2, 0.0)), "even executions have no error");
+        assert_eq!(sampled.time_factor(), 140.0 / 160.0);
+        assert_eq!(sampled.extremes(), (8, 40));
+        assert_eq!(sampled.sampling(1.0).map(|sampling| sampling.timed), Some(2));
+        sampled.merge(&sum(&[(20, 1)], &[], 0));
+        assert_eq!((sampled.all(), sampled.ticks(), sampled.starters), (8, 160, 2));
     }
 
     #[test]
-    fn weights_reach_bins_and_teams() {
-        let sampled = sum(&[(10, 4), (30, 2)], 4);
+    fn the_margin_has_the_draw_the_unlike_and_the_difference() {
+        let margin = |sum: &PrimarySum| sum.sampling(1.0).expect("a sample").margin;
+        let timed = vec![(20, 101); 400];
+        let even = sum(&timed, &[20; 40_000], 40);
+        // As 400 draws.
+        assert!((margin(&even) - DEVIATION / 20.0).abs() < 1e-3, "{}", margin(&even));
+        // A third of the time is in one execution.
+        let mut others = vec![20; 40_000];
+        others.push(404_000);
+        let rare = sum(&timed, &others, 40);
+        assert!((margin(&rare) - margin(&even) - 1.0 / 3.0).abs() < 1e-3, "{}", margin(&rare));
+        // The timed ones are a quarter longer.
+        let disturbed = sum(&vec![(25, 101); 400], &[20; 40_000], 40);
+        let more = margin(&disturbed) - margin(&even);
+        assert!((more - 0.2).abs() < 2e-3, "{more}");
+        assert!(margin(&sum(&[(20, 1)], &[2_000_000], 40)) > 0.9999);
+    }
+
+    #[test]
+    fn weights_reach_teams_and_not_bins() {
+        let sampled = sum(&[(10, 4), (30, 2)], &[10; 4], u64::MAX);
         assert_eq!(sampled.teams, [(2, 6, 100)]);
-        assert_eq!(sampled.bins.ticks.iter().sum::<u64>(), 100);
-        assert_eq!(sampled.bins.thread_ticks.iter().sum::<u64>(), 200);
-        assert_eq!((sampled.shortest, sampled.longest), (10, 30));
+        assert_eq!(sampled.bins.ticks.iter().sum::<u64>(), 40);
+        assert_eq!(sampled.bin_factor(), 2.0, "the others are not in the bins yet");
     }
 }

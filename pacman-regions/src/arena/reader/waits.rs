@@ -27,8 +27,9 @@ pub(super) fn waits(
     }
     let mut sites = Sites { owned, owner, known: BTreeMap::new(), all: Vec::new() };
     for (number, region) in regions {
-        let factor = sorted.primary_stats.get(number).map_or(1.0, PrimarySum::factor);
-        let (exact, scale) = (scale, scale * factor);
+        let sum = sorted.primary_stats.get(number);
+        let factor = sum.map_or(1.0, PrimarySum::factor);
+        let (exact, scale) = (scale, scale * sum.map_or(1.0, PrimarySum::time_factor));
         for row in &mut region.rows {
             let own =
                 sorted.waits.range((*number, row.thread, 0)..=(*number, row.thread, u32::MAX));

@@ -80,7 +80,7 @@ fn a_copy_leaves_out_the_unused_ends_of_chunks() {
         assert!(writer.append(Kind::Region, &region_record(number)));
         let stats = writer.primary_stats(number).expect("there is room");
         // SAFETY: the current bin is of these statistics.
-        unsafe { stats.add(&CurrentBin::none(), 5, 1_000 + u64::from(number), 2, false) };
+        unsafe { stats.add(&CurrentBin::none(), 5, 1_000 + u64::from(number), 2, || Nested::No) };
     }
     let all: Vec<u64> = words[..taken(words)].iter().map(load).collect();
     assert!(read_words(&all).expect("an arena")[0].regions.len() == 9);
@@ -113,7 +113,10 @@ fn enter(
     nested: bool,
 ) {
     // SAFETY: each record has a current bin of its own.
-    unsafe { primary_stats.add(latest, since, ticks, threads, nested) };
+    unsafe {
+        let nested = || if nested { Nested::Inside } else { Nested::No };
+        primary_stats.add(latest, since, ticks, threads, nested);
+    };
 }
 
 /// Everything that a process records: it begins, runs regions, adapts one, forks, and ends.

@@ -17,8 +17,10 @@ fn life(words: &'static [AtomicU64], orders: [bool; 2]) {
         let latest = CurrentBin::none();
         for (number, block) in BLOCKS.into_iter().enumerate() {
             let count = || {
-                for _ in 1..block {
-                    thread.count(thread.place(0).expect("there is one"));
+                for number in 1..block {
+                    let place = thread.place(0).expect("there is one");
+                    thread.untimed()[place].add(70 + u64::from(number));
+                    thread.untimed()[place].note(70 + u64::from(number), number == 2);
                 }
             };
             if is_timed_last {
@@ -37,7 +39,7 @@ fn life(words: &'static [AtomicU64], orders: [bool; 2]) {
 }
 
 #[test]
-fn executions_are_exact_at_any_store() {
+fn executions_and_their_time_are_exact_at_any_store() {
     [[true, false], [false, true]].into_iter().for_each(are_exact);
 }
 
@@ -49,7 +51,7 @@ fn are_exact(orders: [bool; 2]) {
     let all = load(&words[header::NEXT]);
     image.truncate(taken(words));
     image[header::NEXT] = all;
-    let mut executions = 0;
+    let (mut executions, mut seconds) = (0, 0.0);
     let mut in_rows = [0; 2];
     for (done, (cell, value)) in stores.into_iter().enumerate() {
         image[(cell - base) / 8] = value;
@@ -62,6 +64,8 @@ fn are_exact(orders: [bool; 2]) {
         let now = region.executions;
         assert!(now == executions || now == executions + 1, "{executions} to {now} at {done}");
         executions = now;
+        assert!(region.seconds >= seconds, "{seconds} to {} s at {done}", region.seconds);
+        seconds = region.seconds;
         let times = region.shortest <= region.longest && region.longest <= region.seconds;
         assert!(times, "at store {done}: {region:?}");
         for row in &region.rows {
@@ -76,13 +80,19 @@ fn are_exact(orders: [bool; 2]) {
     }
     let sum = u64::from(2 * BLOCKS.iter().sum::<u32>());
     assert_eq!((executions, in_rows), (sum, [sum; 2]));
+    // Each block has a timed execution of 100 ticks and its length, and others of 71, 72 and so on.
+    let ticks = BLOCKS
+        .map(u64::from)
+        .map(|block| 100 + block + (1..block).map(|number| 70 + number).sum::<u64>());
+    let ticks = 2 * ticks.iter().sum::<u64>();
+    assert!((seconds * 1e9 - ticks as f64).abs() < 1e-6, "{seconds} s, {ticks} ticks");
 }
 
 #[test]
 fn an_image_holds_any_number_of_sampled_regions() {
     let mut recording = specimen::recording();
     let mut sampled = recording.regions[0].clone();
-    sampled.sampling = Some(Sampling { timed: 2, standard_error: 0.0 });
+    sampled.sampling = Some(Sampling { timed: 2, margin: 0.125, cost: None });
     recording.timeline = Timeline::default();
     recording.regions = (0..150).map(|_| sampled.clone()).collect();
     let [read] = &read(&image_of(&[recording.clone()])).expect("an arena")[..] else {
@@ -94,5 +104,7 @@ fn an_image_holds_any_number_of_sampled_regions() {
         let timed = region.sampling.as_ref().map(|sampling| sampling.timed);
         assert_eq!((region.executions, timed), (sampled.executions, Some(2)));
         assert_eq!(region.seconds, sampled.seconds);
+        let margin = region.sampling.expect("a sample").margin;
+        assert!((margin - 0.125).abs() < 1e-9, "{margin}");
     }
 }
