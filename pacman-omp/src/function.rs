@@ -125,8 +125,7 @@ macro_rules! functions {
                 omp_get_ancestor_thread_num omp_get_ancestor_thread_num_
                 omp_get_ancestor_thread_num_8_ omp_in_parallel omp_in_parallel_
                 omp_get_active_level omp_get_active_level_ kmp_get_ancestor_thread_num_8
-                kmp_get_ancestor_thread_num_8_ ompc_get_ancestor_thread_num __kmpc_bound_thread_num
-                __kmpc_bound_num_threads __kmpc_in_parallel omp_display_affinity
+                kmp_get_ancestor_thread_num_8_ ompc_get_ancestor_thread_num omp_display_affinity
                 omp_display_affinity_ omp_capture_affinity omp_capture_affinity_
                 ompc_display_affinity ompc_capture_affinity omp_get_place_num omp_get_place_num_
                 omp_get_partition_place_nums omp_get_partition_place_nums_

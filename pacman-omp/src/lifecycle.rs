@@ -16,8 +16,8 @@ use crate::entry;
 use crate::first_region;
 use crate::fork;
 use crate::heap;
-use crate::isolation::isolated;
-use crate::module::{self, Module};
+use crate::isolation::{isolated, isolated_memory};
+use crate::module;
 use crate::notes;
 use crate::process;
 use crate::recording;
@@ -119,7 +119,6 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
 
 extern "C" fn at_exit() {
     if process::is_own() {
-        isolated(|| defect::line().into_iter().for_each(notes::note));
         isolated(unreached::note);
         if process::has_waits() && !system_calls::are_forbidden() {
             isolated(scheduling::record);
@@ -130,6 +129,8 @@ extern "C" fn at_exit() {
         if process::is_adapted() {
             region::all().into_iter().for_each(adapt::record_outcome);
         }
+        // What was recorded above may have failed.
+        isolated_memory(|| defect::line().into_iter().for_each(notes::note));
         end(false);
     }
 }
@@ -142,7 +143,7 @@ pub(crate) fn restrict() {
     }
     adapt::mask_matters();
     isolated(|| {
-        Module::of(module::entry_of_program());
+        module::meet_all();
         first_region::take_mask();
         Plan::current();
         energy::stop();

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use pacman_core::system_calls;
+
 /// A part of a file that is mapped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mapping {
@@ -60,6 +62,9 @@ impl Mapping {
 
 /// The first mapping that `is_it` accepts.
 fn all(is_it: impl Fn(&Mapping) -> bool) -> Option<Mapping> {
+    if system_calls::are_forbidden() {
+        return None;
+    }
     let lines = std::fs::read("/proc/self/maps").ok()?;
     lines.split(|&byte| byte == b'\n').filter_map(Mapping::parse).find(is_it)
 }

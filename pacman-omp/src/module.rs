@@ -248,6 +248,17 @@ pub(crate) fn met_at(address: u64) -> Vec<Range<u64>> {
     spans.filter(|span| span.contains(&address)).cloned().collect()
 }
 
+/// Meets all modules that are loaded now: later the library may make no system call to tell their files.
+pub(crate) fn meet_all() {
+    let mut modules = MODULES.lock();
+    let mut all = Vec::new();
+    loaded::visit(&mut |loaded| {
+        all.push(Seen::of(loaded));
+        true
+    });
+    all.into_iter().for_each(|seen| _ = modules.met(seen));
+}
+
 /// Notes the modules that are loaded now: the program has not begun, and they stay as long as the process.
 pub(crate) fn note_first() {
     let mut modules = MODULES.lock();

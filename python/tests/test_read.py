@@ -179,7 +179,8 @@ class Tables(unittest.TestCase):
             self.assertAlmostEqual(line["busy_s"], row.busy_s, places=6)
             self.assertEqual(line["thread_executions"], row.executions)
             count = read.counts.query(
-                f"region == {row.region} and thread == {row.thread} and event == 'task-clock'"
+                f"region == {row.region} and thread == {row.thread} and event == 'task-clock'",
+                engine="python",
             )
             self.assertEqual(line["task-clock [ns]"], count["count"].iloc[0])
 

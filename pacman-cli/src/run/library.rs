@@ -18,8 +18,11 @@ pub(crate) fn find() -> CliResult<PathBuf> {
     let program = std::env::current_exe()
         .map_err(|error| CliError::BadInput(format!("cannot tell where pacman-pmu is: {error}")))?;
     let beside = program.parent().unwrap_or(Path::new("/"));
-    let found = PLACES.iter().map(|place| beside.join(place).join(FILE)).find(|path| path.exists());
-    match found {
+    let all =
+        || PLACES.iter().map(|place| beside.join(place).join(FILE)).filter(|path| path.exists());
+    // Cargo may have put the engine beside another copy.
+    let whole = all().find(|path| path.with_file_name(ENGINE).exists());
+    match whole.or_else(|| all().next()) {
         Some(path) => check(path),
         None => Err(CliError::BadInput(format!(
             "{FILE} is not in {}, nor in ../lib or ../lib/pacman beside it; {VARIABLE} can name it",

@@ -90,7 +90,7 @@ pub(in crate::run) fn timed(threads: &[ThreadSpec], cause: &str) -> Recording {
         "overhead": {"nanoseconds": null, "reads": "none"},
         "regions": [{
             "site": site(10), "entry": "GOMP_parallel", "runtime": 0, "executions": 1, "nested": 0,
-            "seconds": 8.0, "shortest": 8.0, "longest": 8.0, "adaptation": null,
+            "outer": 8.0, "starters": 1, "seconds": 8.0, "shortest": 8.0, "longest": 8.0, "adaptation": null,
             "teams": [{"threads": threads.len(), "executions": 1, "seconds": 8.0}],
             "rows": threads.iter().enumerate().map(row).collect::<Vec<_>>(),
         }],

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use pacman_regions::arena::image_of;
+use pacman_suite::command::with_default_signals;
 
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
@@ -178,7 +179,8 @@ fn nothing_of_ours_is_inherited_and_nothing_is_left() {
     let temporary = scratch.path("tmp");
     fs::create_dir(&temporary).expect("a directory");
     let script = "ulimit -n; grep -E '^Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd | wc -l";
-    let plain = Command::new("sh").args(["-c", script]).output().expect("sh runs");
+    let mut plain = Command::new("sh");
+    let plain = with_default_signals(plain.args(["-c", script])).output().expect("sh runs");
     let mut command = pacman_pmu(&["run", "--", "sh", "-c", script]);
     command.env("PACMAN_OMP_LIBRARY", library).env("TMPDIR", &temporary);
     let run = command.output().expect("it runs");

@@ -5,6 +5,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Output, Stdio};
 
+use pacman_suite::command::with_default_signals;
 use pacman_suite::skipped;
 use serde_json::Value;
 
@@ -124,7 +125,8 @@ fn the_file_has_the_answer_and_the_command_its_own_output() {
 #[test]
 fn the_command_inherits_nothing_of_ours() {
     let script = "ulimit -n; grep -E '^Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd | wc -l";
-    let plain = std::process::Command::new("sh").args(["-c", script]).output().expect("sh runs");
+    let mut plain = std::process::Command::new("sh");
+    let plain = with_default_signals(plain.args(["-c", script])).output().expect("sh runs");
     let counted = run(&["stat", "-e", "task-clock,page-faults", "--", "sh", "-c", script]);
     assert_eq!(text(&counted.stdout), text(&plain.stdout));
 }

@@ -1,6 +1,7 @@
 /* 100,000 short regions. Every 16th is longer than the others and waits for a lock: a fixed stride would
    see all of these or none. The program times each execution itself, inside of the region. It ends by _exit, so that nothing of the library runs at its end. */
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +35,17 @@ static void rare(void) {
     values[0] += 1.0;
 }
 
+static void *other(void *nothing) {
+#pragma omp parallel
+    values[2] += 1.0;
+    return nothing;
+}
+
 int main(void) {
+    /* Another thread that starts regions may have the locks, so that their calls count as waits. */
+    pthread_t thread;
+    pthread_create(&thread, NULL, other, NULL);
+    pthread_join(thread, NULL);
     for (int execution = 0; execution < 100000; execution++) {
         tiny(execution % 16 == 0 ? 600 : 200);
         if (execution % 5000 == 0) rare();
