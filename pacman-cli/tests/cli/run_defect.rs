@@ -55,8 +55,12 @@ fn each_error(options: &[&str]) {
         let report: Value =
             serde_json::from_str(&std::fs::read_to_string(&report).expect("a report"))
                 .expect("JSON");
-        let notes = report["processes"][0]["notes"].to_string();
-        assert_eq!(notes.contains("observing ends"), !lines.is_empty(), "{what}: {notes}");
+        let process = &report["processes"][0];
+        let is_noted = process["notes"].to_string().contains("observing ends");
+        let regions = process["regions"].as_array().expect("a list");
+        // An error at the end of the process comes after the recording.
+        let is_whole = regions.len() == 2 && regions.iter().all(|one| one["executions"] == 300);
+        assert!(is_noted == !lines.is_empty() || (!is_noted && is_whole), "{what}: {process:#}");
         errors += lines.len();
     }
     assert!(errors >= 8, "{options:?}: {errors} errors");
