@@ -113,7 +113,9 @@ fn a_runtime_with_calls_and_a_tool_interface_is_counted_once() {
         }
         let process = observed(&scratch, &program, &["--overhead", "100", "--waits"], told);
         for line in [9, 11, 15] {
-            assert_eq!(waits_at(&process, line), 150, "line {line}: {process:#}");
+            // The thread that comes last may lose the processor to those that it wakes, and waits for nobody.
+            let waits = waits_at(&process, line);
+            assert!((75..=150).contains(&waits), "line {line}: {waits} of 150: {process:#}");
         }
     }
 }

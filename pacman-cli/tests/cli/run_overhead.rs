@@ -99,7 +99,8 @@ fn the_time_of_a_short_region_has_no_readings_of_the_processor_clock() {
         let is_within = (0..4).any(|_| {
             let more = shortest(&[&all[..], &["--waits"]].concat()) - shortest(&all);
             eprintln!("{compiler}: {more} s more in an execution");
-            more < 0.5e-6
+            // The two calls of locks take half of it where nothing is optimised; the readings take 1.7 µs.
+            more < 1e-6
         });
         assert!(is_within, "{compiler}: four executions are longer");
     }
