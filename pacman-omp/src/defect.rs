@@ -61,7 +61,9 @@ pub(crate) fn install_hook() {
 
 fn said(panic: &PanicHookInfo<'_>) {
     let at = panic.location().map(ToString::to_string).unwrap_or_default();
-    let why = panic.payload_as_str().unwrap_or("an unknown reason");
+    let text = panic.payload().downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.payload().downcast_ref::<String>().map(String::as_str));
+    let why = text.unwrap_or("an unknown reason");
     let line = format!(
         "pacman-pmu: observing ends, and the program goes on: an error in libpacman_omp.so at {at}: {why}; \
          please report this line"

@@ -60,7 +60,7 @@ fn each_error(options: &[&str]) {
         let regions = process["regions"].as_array().expect("a list");
         // An error at the end of the process comes after the recording.
         let is_whole = regions.len() == 2 && regions.iter().all(|one| one["executions"] == 300);
-        assert!(is_noted == !lines.is_empty() || (!is_noted && is_whole), "{what}: {process:#}");
+        assert!(is_noted != lines.is_empty() || (!is_noted && is_whole), "{what}: {process:#}");
         errors += lines.len();
     }
     assert!(errors >= 8, "{options:?}: {errors} errors");
