@@ -38,8 +38,8 @@ const MAY_END_WITH_1: [(&str, &str); 3] = [
 ];
 
 /// Programs that a machine may lack.
-const OPTIONAL: [&str; 9] =
-    ["cc", "gcc", "g++", "clang", "gfortran", "mpirun", "jq", "make", "python3"];
+const OPTIONAL: [&str; 10] =
+    ["cc", "gcc", "g++", "clang", "gfortran", "mpirun", "jq", "make", "pkg-config", "python3"];
 
 fn pages() -> Vec<PathBuf> {
     let folder = tree::root().join("docs");

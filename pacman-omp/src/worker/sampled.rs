@@ -31,7 +31,7 @@ impl Worker {
         }
         let row = self.rows.row(region.number, thread);
         match weight {
-            0 => row.add_within(),
+            0 => row.add_within(begun.counters().is_some()),
             _ => row.add_weighted(ticks, weight, rows::cpu),
         }
         if process::is_traced() {

@@ -144,9 +144,11 @@ impl Row {
         add(&self.ticks, ticks);
     }
 
-    /// Adds an execution without its time, which is in that of the execution of the same region around it.
-    pub fn add_within(&self) {
+    /// Adds an execution without its time and counts, which are in those of the execution of the same region
+    /// around it.
+    pub fn add_within(&self, is_counted: bool) {
         add(&self.executions, 1);
+        add(&self.counted, is_counted.into());
     }
 
     /// Adds a timed execution that stands for `weight` of them.
