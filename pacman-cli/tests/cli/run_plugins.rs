@@ -393,7 +393,7 @@ fn a_construct_of_a_plugin_is_not_that_of_another_one_at_its_address() {
     let Some(one) = plugin("one.so", "") else { return };
     let Some(other) = plugin("other.so", "\n") else { return };
     let path = scratch.path("report.json");
-    let mut command = pacman_pmu(&["run", "--waits", "-o"]);
+    let mut command = pacman_pmu(&["run", "--waits", "--overhead", "100", "-o"]);
     command.arg(&path).arg("--").arg(&caller).args([&one, &other, &one, &other, &other]);
     let answer = command.output().expect("it runs");
     assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
