@@ -80,20 +80,15 @@ pub(crate) fn line() -> Option<String> {
     LINE.try_lock()?.clone()
 }
 
-/// Does `act`. After a panic in it observing ends, and the result is `None`.
-#[inline]
-pub(crate) fn contained<R>(act: impl FnOnce() -> R) -> Option<R> {
-    let act = || {
+/// Does `work`. After a panic in it observing ends.
+pub(crate) fn contained(work: &mut dyn FnMut()) {
+    let work = || {
         injected();
-        act()
+        work();
     };
     // A half-done change of the library's state is never read: nothing is observed any more.
-    match catch_unwind(AssertUnwindSafe(act)) {
-        Ok(done) => Some(done),
-        Err(_) => {
-            process::end_observing();
-            None
-        }
+    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+        process::end_observing();
     }
 }
 

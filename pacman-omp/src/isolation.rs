@@ -67,7 +67,7 @@ static SPARE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 #[inline(never)]
 pub(crate) fn isolated<R: Unknown>(act: impl FnOnce() -> R) -> R {
     let (mut act, mut result) = (Some(act), None);
-    isolate(&mut || result = act.take().map(|act| floating::isolated(act)));
+    isolate(true, &mut || result = act.take().map(|act| act()));
     result.unwrap_or_else(R::unknown)
 }
 
@@ -76,17 +76,23 @@ pub(crate) fn isolated<R: Unknown>(act: impl FnOnce() -> R) -> R {
 #[inline(never)]
 pub(crate) fn isolated_memory<R>(act: impl FnOnce() -> R) -> R {
     let (mut act, mut result) = (Some(act), None);
-    isolate(&mut || result = act.take().map(|act| act()));
+    isolate(false, &mut || result = act.take().map(|act| act()));
     result.expect("the work has run")
 }
 
 /// As [`isolated`], once in the library instead of once for each kind of work.
-fn isolate(mut work: &mut dyn FnMut()) {
-    unsafe extern "C" fn within(work: *mut c_void) {
-        // SAFETY: passed below, where no code uses it meanwhile.
+fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
+    unsafe extern "C" fn contained(work: *mut c_void) {
+        // SAFETY: the reference below, which no other code uses meanwhile.
+        let work = unsafe { &mut *work.cast::<&mut dyn FnMut()>() };
+        floating::within(work);
+    }
+    unsafe extern "C" fn plain(work: *mut c_void) {
+        // SAFETY: as above.
         let work = unsafe { &mut *work.cast::<&mut dyn FnMut()>() };
         work();
     }
+    let within = if is_contained { contained } else { plain };
 
     const DISABLED: c_int = 1;
     let mut before = 0;
