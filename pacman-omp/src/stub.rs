@@ -62,6 +62,10 @@ macro_rules! entries {
     (@ [$($name:ident)+] Called { $($called:ident)+ } $($kind:ident { $($watched:ident)+ })+) => {
         entries! { @ [$($name)+] $($kind { $($watched)+ })+ }
     };
+    // The engine calls the C library's functions of these names.
+    (@ [$($name:ident)+] Filters { prctl syscall } $($rest:tt)*) => {
+        entries! { @ [$($name)+ pacman_omp_prctl pacman_omp_syscall] $($rest)* }
+    };
     (@ [$($name:ident)+] $kind:ident { $($watched:ident)+ } $($rest:tt)*) => {
         entries! { @ [$($name)+ $($watched)+] $($rest)* }
     };

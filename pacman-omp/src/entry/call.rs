@@ -10,10 +10,13 @@ use crate::worker::Worker;
 /// The entry of a function of that name: code of three instructions, which jumps to `$via` in `forward.rs`.
 macro_rules! forwarded {
     ($via:literal $name:ident) => {
+        forwarded!($via $name $name);
+    };
+    ($via:literal $name:ident $entry:ident) => {
         // Inlined into code of this library, the entry would have no return address of its own.
         #[unsafe(no_mangle)]
         #[inline(never)]
-        pub unsafe extern "C" fn $name() -> ! {
+        pub unsafe extern "C" fn $entry() -> ! {
             // SAFETY: goes on to the real function, which returns to the caller.
             unsafe {
                 std::arch::asm!(
