@@ -77,7 +77,8 @@ fn the_waits_of_a_sample_stand_for_those_of_all_executions() {
             [rarely, always] => (rarely, always),
             _ => panic!("two locks: {tiny:#}"),
         };
-        assert_eq!(always, 1e5, "each execution has one: {tiny:#}");
+        // Each execution has one. If the thread loses its processor in the call, that is no wait.
+        assert!((0.8e5..=1e5).contains(&always), "{always} waits: {tiny:#}");
         let part: f64 = 1.0 / 16.0;
         // Blocks differ in length, as the time of the latest executions does.
         let error = (2.0 * part * (1.0 - part) / timed).sqrt();
