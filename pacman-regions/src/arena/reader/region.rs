@@ -85,7 +85,10 @@ pub(super) fn region(
             .map(|(&(_, thread), own)| {
                 let mut row = row(sorted, thread, own, scale);
                 estimate(&mut row, sorted, number);
-                Row { executions: times(row.executions).min(most), ..row }
+                // Where no execution has ended, members may have ended their parts of the first.
+                let executions =
+                    if sum.all() > 0 { times(row.executions).min(most) } else { row.executions };
+                Row { executions, ..row }
             })
             .collect(),
         adaptation: adaptation.map(|adaptation| adaptation.of_teams(widest)),
