@@ -1,7 +1,7 @@
 //! Finds counts that are impossible on a processor, and leaves them out of every sum.
 
 use pacman_core::report::implausible;
-use pacman_regions::{Recording, Row};
+use pacman_regions::{Machine, Recording, Row};
 
 /// A thread of a region whose counts were left out.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,21 +52,34 @@ pub(crate) fn leave_out_of_phases(recording: &mut Recording) -> Vec<LeftOut> {
     left_out
 }
 
-/// Name and unit of each event, and whether hardware counts it.
-struct KnownEvents(Vec<(String, String, bool)>);
+/// What the limits of counts follow from.
+struct KnownEvents {
+    /// Name and unit of each event, and whether hardware counts it.
+    events: Vec<(String, String, bool)>,
+    /// Whether time limits counts: the clock of this machine does not measure a simulated one's time.
+    timed: bool,
+}
 
 impl KnownEvents {
     fn of(recording: &Recording) -> KnownEvents {
         let facts = recording.events.iter().map(|event| event.facts.clone());
         let known = facts.map(|facts| (facts.canonical, facts.unit, facts.is_hardware));
-        KnownEvents(known.collect())
+        let is_simulated = |machine: &Machine| machine.simulated.is_some();
+        KnownEvents {
+            events: known.collect(),
+            timed: !recording.machine.as_ref().is_some_and(is_simulated),
+        }
     }
 
     /// Removes the counts of a row if one of them is impossible; answers why.
     fn leave_out(&self, row: &mut Row) -> Option<String> {
-        let nanoseconds = row.seconds * 1e9 + ENDS * row.counted as f64;
+        let nanoseconds = if self.timed {
+            (row.seconds * 1e9 + ENDS * row.counted as f64) as u64
+        } else {
+            i64::MAX as u64
+        };
         let (events, counts): (Vec<_>, Vec<u64>) = self
-            .0
+            .events
             .iter()
             .zip(&row.counts)
             .enumerate()
@@ -81,7 +94,7 @@ impl KnownEvents {
                 Some(((name.as_str(), unit.as_str(), *hardware), counted))
             })
             .unzip();
-        let why = implausible(&events, nanoseconds as u64, &counts)?;
+        let why = implausible(&events, nanoseconds, &counts)?;
         row.counts.fill(None);
         row.states.iter_mut().for_each(|states| states.counts.fill(None));
         Some(why)
@@ -180,6 +193,16 @@ mod tests {
         assert_eq!(rows[0].counts, right);
         assert!(rows[1..].iter().all(|row| row.counts == [None, None]));
         assert!(leave_out(&mut seen).is_empty(), "nothing is left out twice");
+    }
+
+    #[test]
+    fn time_limits_no_count_of_a_simulated_machine() {
+        let mut seen = recording(&[[Some(1 << 40), Some(1 << 40)]]);
+        let simulated = Some("a simulated machine".to_owned());
+        seen.machine = Some(Machine { simulated, ..Machine::default() });
+        assert!(leave_out(&mut seen).is_empty());
+        seen.machine = Some(Machine::default());
+        assert_eq!(leave_out(&mut seen).len(), 1);
     }
 
     #[test]
