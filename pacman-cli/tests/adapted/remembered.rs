@@ -137,6 +137,9 @@ fn the_next_run_starts_from_what_the_last_one_measured() {
     // that knows nothing is as quick only if a disturbance of the default pays for its sample at once.
     let quick = |runs: &[u64]| runs.iter().filter(|&&unadapted| unadapted <= 5).count();
     let fresh = [(); 8].map(|()| unadapted(&["--no-memory"]));
+    if quick(&fresh) > 4 {
+        return skipped("other processes pay for samples at once here: memory cannot be quicker");
+    }
     let later = [(); 8].map(|()| unadapted(&[]));
     assert!(quick(&later) > quick(&fresh), "{fresh:?} without memory, {later:?} with it");
     let listed = program.memory(&["list"]);
