@@ -68,8 +68,3 @@ pub use session::{Attached, Phase, Session};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
-
-// So are those of the project's first page.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-mod project_readme {}
