@@ -134,6 +134,81 @@ fn adapting_with_a_model_and_the_models_that_are_refused() {
     finish(program(&path).args(&models));
 }
 
+#[test]
+fn regions_run_without_a_report_and_are_all_in_it_with_one() {
+    in_every_way("regions");
+    let folder = folder();
+    let path = folder.path().join("report.json");
+    for language in [Language::Cpp11, Language::C99] {
+        if !have(language.compiler()) {
+            continue;
+        }
+        let program_path =
+            compile("tests/c/regions.c", language, Linking::Shared, &["-Wshadow"], &folder);
+        let mut run = program(&program_path);
+        run.env("PACMAN_EVENTS", "task-clock").env("PACMAN_REPORT", &path);
+        let answer = finish(&mut run);
+        assert_eq!(String::from_utf8_lossy(&answer.stderr), "", "{language:?}");
+        let threads = phases(&json(&std::fs::read_to_string(&path).expect("a report")));
+        let mut seen: Vec<(String, u64)> = Vec::new();
+        for (name, executions, _) in threads.into_iter().flatten() {
+            match seen.iter_mut().find(|one| one.0 == name) {
+                Some(one) => one.1 += executions,
+                None => seen.push((name, executions)),
+            }
+        }
+        seen.sort();
+        let expected = [
+            ("broken", 7),
+            ("by hand", 1),
+            ("outer", 1),
+            ("returned", 1),
+            ("threads", 20),
+            ("with a site", 1),
+        ];
+        assert_eq!(seen, expected.map(|(name, runs)| (name.to_owned(), runs)), "{language:?}");
+        std::fs::remove_file(&path).expect("the child of a fork wrote none");
+        run.env("PACMAN_REPORT", "-");
+        let answer = finish(&mut run);
+        let table = String::from_utf8_lossy(&answer.stderr);
+        assert!(table.contains(" threads "), "{table}");
+        run.env("PACMAN_EVENTS", "page-fault");
+        let answer = run.output().expect("it runs");
+        let line = String::from_utf8_lossy(&answer.stderr);
+        assert!(line.starts_with("pacman: regions are not counted: "), "{line}");
+        assert_eq!(line.lines().filter(|one| one.starts_with("pacman: ")).count(), 1, "{line}");
+    }
+}
+
+#[test]
+fn fortran_names_regions() {
+    if !have("gfortran") {
+        return skipped("no gfortran");
+    }
+    let folder = folder();
+    let source = folder.path().join("regions.f90");
+    let text = "program regions\n  use pacman\n  implicit none\n  integer :: i\n  integer(8), save :: site = 0\n\
+                do i = 1, 5\n    call pacman_region_begin('sweep', site)\n    call pacman_region_begin('inner')\n\
+                call pacman_region_end('inner')\n    call pacman_region_end('sweep', site)\n  end do\nend program\n";
+    std::fs::write(&source, text).expect("a file");
+    let made = folder.path().join("regions");
+    let mut build = std::process::Command::new("gfortran");
+    build.arg("-J").arg(folder.path()).arg(toolchain::root().join("pacman-ffi/fortran/pacman.f90"));
+    build
+        .arg(&source)
+        .arg("-L")
+        .arg(&toolchain::libraries().links)
+        .args(["-lpacman", "-o"])
+        .arg(&made);
+    finish(&mut build);
+    let report = folder.path().join("report.json");
+    finish(program(&made).env("PACMAN_EVENTS", "task-clock").env("PACMAN_REPORT", &report));
+    let threads = phases(&json(&std::fs::read_to_string(&report).expect("a report")));
+    let runs: Vec<(&str, u64)> =
+        threads[0].iter().map(|(name, runs, _)| (name.as_str(), *runs)).collect();
+    assert_eq!(runs, [("sweep", 5), ("inner", 5)]);
+}
+
 /// A model of programs whose threads only cost, more or less; with `counted`, of their IPC.
 fn model(machine: &str, candidates: &Candidates, counted: bool) -> String {
     let mut rows = Vec::new();

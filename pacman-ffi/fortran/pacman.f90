@@ -11,6 +11,8 @@
 !   - Derived types begin with the values of their C initialisers.
 !   - PACMAN_VERSION is PACMAN_HEADER_VERSION, because Fortran has one name for it and
 !     for the function pacman_version().
+!   - pacman_region_begin() and pacman_region_end() are subroutines: call
+!     pacman_region_begin("sweep", site), with integer(8), save :: site = 0, or without site.
 !   - Handles of sessions and adapters are of type(c_ptr).
 !   - Unsigned numbers have the signed kind of their size.
 !
@@ -31,7 +33,7 @@ module pacman
       PACMAN_VERSION_MAJOR = 0, PACMAN_VERSION_MINOR = 1, PACMAN_VERSION_PATCH = 0
   character(*), parameter :: PACMAN_HEADER_VERSION = "0.1.0"
   integer(c_int32_t), parameter :: &
-      PACMAN_ABI_MAJOR = 0, PACMAN_ABI_MINOR = 3
+      PACMAN_ABI_MAJOR = 0, PACMAN_ABI_MINOR = 4
   integer(c_int32_t), parameter :: PACMAN_ABI = ior(ishft(PACMAN_ABI_MAJOR, 16), PACMAN_ABI_MINOR)
 
   ! 2  Status codes
@@ -315,6 +317,16 @@ module pacman
       type(c_ptr), value :: adapter
       integer(c_size_t), intent(out), optional :: dropped
     end function
+    integer(c_int) function pacman_region_begin_c(name, site) bind(c, name="pacman_region_begin")
+      import :: c_char, c_int, c_int64_t
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(inout), optional :: site
+    end function
+    integer(c_int) function pacman_region_end_c(name, site) bind(c, name="pacman_region_end")
+      import :: c_char, c_int, c_int64_t
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(inout), optional :: site
+    end function
   end interface
 
   ! With options as in C, or with strings.
@@ -464,4 +476,19 @@ contains
     status = pacman_adapt_why_c(phase, buffer, size(buffer, kind=c_size_t))
     line = text_of(c_loc(buffer))
   end function
+
+  ! Calls of these two are statements: a program goes on without figures.
+  subroutine pacman_region_begin(name, site)
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(inout), optional :: site
+    integer(c_int) :: status
+    status = pacman_region_begin_c(name // c_null_char, site)
+  end subroutine
+
+  subroutine pacman_region_end(name, site)
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(inout), optional :: site
+    integer(c_int) :: status
+    status = pacman_region_end_c(name // c_null_char, site)
+  end subroutine
 end module

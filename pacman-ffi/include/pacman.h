@@ -1,6 +1,16 @@
 /*
  * pacman.h: hardware performance counters per thread on SMT cores
  *
+ *     #include <pacman.h>
+ *
+ *     PACMAN_REGION("sweep") {
+ *         sweep();
+ *     }
+ *
+ * counts that block in every thread that runs it. PACMAN_REPORT=report.json ./demo
+ * leaves the counts of all threads; without the variable the block just runs.
+ * Section 10 has the rest. For more, a program opens a session:
+ *
  * A session counts a set of events. Each thread attaches itself and marks the
  * phases that it runs. If the session has a placement, attaching also binds the
  * thread to a hardware context. A report shows the counts by thread and phase.
@@ -31,6 +41,7 @@
  * Sections:  1 version and ABI   2 status codes and errors   3 sessions
  *            4 phases            5 threads                   6 other threads
  *            7 reports           8 the machine       9 adaptation
+ *           10 regions
  *
  *
  * THREADS
@@ -156,7 +167,7 @@ extern "C" {
 
 /* The ABI that this header describes. */
 #define PACMAN_ABI_MAJOR 0u
-#define PACMAN_ABI_MINOR 3u
+#define PACMAN_ABI_MINOR 4u
 #define PACMAN_ABI       ((PACMAN_ABI_MAJOR << 16) | PACMAN_ABI_MINOR)
 
 /*
@@ -1330,6 +1341,100 @@ int pacman_adapt_why(pacman_adapt_phase phase, char *line, size_t n)
  *   PACMAN_E_SYSTEM   the system does not list its CPUs
  */
 int pacman_adapt_refresh(const pacman_adapter *adapter, size_t *dropped);
+
+/* ------------------------------------------------------------------------ *
+ * 10  Regions
+ * ------------------------------------------------------------------------ */
+
+/*
+ * PACMAN_REGION(name) { ... }: count a block
+ *
+ * Begins the region, runs the block once, and ends the region, also if the block is
+ * left by break, return or goto. (Not by longjmp: the region then stays open.) In C++
+ * an exception ends it, too. `name` is one line of text, and the same each time at
+ * this place. The block stands for "for (...) { ... }", so continue ends it.
+ *
+ * The first region opens a session for the process, and attaches each thread that
+ * begins one. The environment says what becomes of it:
+ *   PACMAN_REPORT      the file that has the report when the process exits: JSON if
+ *                      its name ends in .json, CSV if in .csv, otherwise a table;
+ *                      "-" for a table on standard error
+ *   PACMAN_EVENTS      the events, such as CYCLES,INSTRUCTIONS; without it, what
+ *                      the machine can count
+ *   PACMAN_REPORT_DIR  as for every session
+ * pacman-pmu run reports regions as phases. Without any of these the functions below
+ * return at once. If the session cannot be opened, one line on standard error says why.
+ *
+ * A child of fork() counts no regions, and leaves no report.
+ *
+ * Needs GCC or Clang. Fortran, and other compilers, call the functions.
+ */
+#if defined(__GNUC__)
+#define PACMAN_REGION(name) PACMAN_REGION_AT_LINE_(name, __LINE__)
+#define PACMAN_REGION_AT_LINE_(name, line) PACMAN_REGION_AS_(name, line)
+#define PACMAN_REGION_AS_(name, line)                                                    \
+    for (struct pacman_region_scope pacman_scope_##line                                  \
+             __attribute__((cleanup(pacman_region_left_))) = pacman_region_entered_(     \
+                 name, __extension__({ static uint64_t pacman_site_; &pacman_site_; })); \
+         pacman_scope_##line.once; pacman_scope_##line.once = 0)
+#endif
+
+/*
+ * pacman_region_begin: begin a region by name on the calling thread
+ *
+ *   name   one line of text, not empty; the library copies it
+ *   site   a word that is 0 at first and serves this name alone, such as a static
+ *          variable: it saves the search for the name. Or null.
+ *
+ * With a site the call costs a few instructions more than pacman_begin(). Without
+ * one it takes a lock. Regions nest, run again and recurse, as phases do.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK           begun, or nobody wants the figures
+ *   PACMAN_E_INVALID    an empty name or one of several lines; null
+ *   otherwise as pacman_attach() and pacman_begin()
+ */
+int pacman_region_begin(const char *name, uint64_t *site) PACMAN_NONNULL(1);
+
+/*
+ * pacman_region_end: end the region that the calling thread began last
+ *
+ *   name   its name
+ *   site   the word given to pacman_region_begin(), or null
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK           ended, or nobody wants the figures
+ *   otherwise as pacman_end()
+ */
+int pacman_region_end(const char *name, uint64_t *site) PACMAN_NONNULL(1);
+
+#if defined(__GNUC__)
+/* The parts of PACMAN_REGION; not for programs. */
+struct pacman_region_scope {
+    const char *name;
+    uint64_t *site;
+    int begun;
+    int once;
+};
+
+static inline struct pacman_region_scope pacman_region_entered_(const char *name, uint64_t *site)
+{
+    struct pacman_region_scope scope = { name, site, 0, 1 };
+
+    scope.begun = pacman_region_begin(name, site) >= 0;
+    return scope;
+}
+
+static inline void pacman_region_left_(struct pacman_region_scope *scope)
+{
+    if (scope->begun)
+        (void)pacman_region_end(scope->name, scope->site);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -108,6 +108,15 @@ pub(crate) fn with<R>(
     }
 }
 
+/// Whether this thread is attached to a session that is open.
+#[inline(always)]
+pub(crate) fn is_attached(handle: usize) -> bool {
+    // SAFETY: the callers' handles are not 0, and the closure takes no attachment away.
+    let open =
+        unsafe { thread_registry::quickly(handle as u64, |kept: &Kept| !kept.life.is_closed()) };
+    open == Some(true)
+}
+
 /// Whether this thread is attached, and on which CPU the session bound it.
 pub(crate) fn standing(handle: usize) -> Option<Option<u32>> {
     thread_registry::with(handle as u64, |kept: &Kept| {

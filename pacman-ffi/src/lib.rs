@@ -19,6 +19,7 @@ mod machine;
 mod output;
 mod peer;
 pub mod phase;
+pub mod region;
 mod registry;
 pub mod report;
 pub mod session;

@@ -16,9 +16,9 @@ use crate::phase::PhaseHandle;
 use crate::registry::{self, Entry, pacman_session};
 
 /// The formats, by their numbers in the header.
-const TABLE: u32 = 0;
-const CSV: u32 = 1;
-const JSON: u32 = 2;
+pub(crate) const TABLE: u32 = 0;
+pub(crate) const CSV: u32 = 1;
+pub(crate) const JSON: u32 = 2;
 const LOG_CSV: u32 = 3;
 
 /// Writes a report to a file descriptor.
@@ -163,7 +163,7 @@ pub unsafe extern "C-unwind" fn pacman_count_read(
 }
 
 /// The report as bytes in `format`. A table fits the terminal behind `fd`, if there is one.
-fn text(entry: &Entry, format: u32, fd: c_int) -> Result<Vec<u8>> {
+pub(crate) fn text(entry: &Entry, format: u32, fd: c_int) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let report = entry.session.report();
     let made = match format {

@@ -16,20 +16,22 @@ use crate::registry::{self, pacman_session};
 /// placement the thread stays where it runs.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_attach(session: *const pacman_session) -> c_int {
-    answer_isolated(|| {
-        let handle = session.addr();
-        // A forked child may have its parent's attachment, and is refused below.
-        let inherited = kept::with(handle, "attach", |kept| Ok(kept.attached.is_inherited()));
-        if matches!(inherited, Ok(false)) {
-            return Ok(Status::Already);
-        }
-        kept::let_go();
-        let entry = registry::find(handle, "attach this thread")?;
-        kept::check_alive("attach this thread")?;
-        let attached = entry.session.attach()?;
-        kept::keep(handle, &entry, attached)?;
-        Ok(Status::Ok)
-    })
+    answer_isolated(|| attach(session.addr()))
+}
+
+/// Attaches the calling thread, if it is not attached.
+pub(crate) fn attach(handle: usize) -> Result<Status> {
+    // A forked child may have its parent's attachment, and is refused below.
+    let inherited = kept::with(handle, "attach", |kept| Ok(kept.attached.is_inherited()));
+    if matches!(inherited, Ok(false)) {
+        return Ok(Status::Already);
+    }
+    kept::let_go();
+    let entry = registry::find(handle, "attach this thread")?;
+    kept::check_alive("attach this thread")?;
+    let attached = entry.session.attach()?;
+    kept::keep(handle, &entry, attached)?;
+    Ok(Status::Ok)
 }
 
 /// Attaches the calling thread and binds it to a logical CPU until it detaches.

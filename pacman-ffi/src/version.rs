@@ -8,7 +8,7 @@ use crate::error::{Failure, Result, Status, answer_isolated};
 ///
 /// A new function, field, flag or code raises the minor. A change that an old program would notice
 /// raises the major and the soname.
-const ABI: u32 = 3;
+const ABI: u32 = 4;
 
 /// Refuses a program whose header this library cannot serve.
 pub(crate) fn shake_hands(theirs: u32) -> Result<()> {

@@ -36,3 +36,8 @@ mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 mod project_readme {}
+
+// And those of the manual's page for Rust.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/count-rust.md")]
+mod manual_page {}

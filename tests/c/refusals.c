@@ -53,11 +53,11 @@ static void options_that_cannot_be(void)
     options.abi = 0;
     REFUSES(PACMAN_E_ABI,
             "cannot serve a program for ABI 0.0: this libpacman " PACMAN_VERSION
-            " has 0.3; begin with PACMAN_OPTIONS_INIT",
+            " has 0.4; begin with PACMAN_OPTIONS_INIT",
             pacman_session_open(&options, &session));
     REFUSES(PACMAN_E_ABI,
             "cannot serve a program for ABI 7.2: this libpacman " PACMAN_VERSION
-            " has 0.3; install the library that the header came with",
+            " has 0.4; install the library that the header came with",
             pacman_abi_check((7u << 16) | 2u));
 }
 
