@@ -43,6 +43,7 @@ mod machine;
 mod measured;
 mod objective;
 mod outlook;
+pub mod packing;
 pub mod phases;
 mod places;
 pub mod predict;

@@ -20,6 +20,7 @@ use crate::isolation::isolated;
 use crate::module::{self, Modules};
 use crate::notes;
 use crate::once::MAKING;
+use crate::packing;
 use crate::phases::names;
 use crate::process;
 use crate::recording;
@@ -65,6 +66,7 @@ pub(crate) fn install_atfork() {
 unsafe extern "C" fn before() {
     // The child inherits the affinity mask of the thread that forks.
     adapt::mask_matters();
+    packing::hands_on_mask();
     Worker::forks();
     let locks = Locks {
         making: MAKING.lock(),
@@ -96,6 +98,7 @@ unsafe extern "C" fn in_parent() {
 unsafe extern "C" fn in_child() {
     // SAFETY: as in the parent; there is no other thread.
     let mut locks = unsafe { HELD.take() };
+    packing::forked(Worker::known().map(|worker| &worker.crew));
     locks.spare.forget();
     let is_filtered = system_calls::are_forbidden();
     if is_filtered {

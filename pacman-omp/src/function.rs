@@ -361,6 +361,13 @@ impl Function {
         self.symbol().to_str().unwrap_or_default()
     }
 
+    /// Whether a call that [uses affinity](CallKind::UsesAffinity) starts a thread or process, which inherits the
+    /// caller's mask.
+    pub(crate) fn hands_on_mask(self) -> bool {
+        use Function::{popen, posix_spawn, posix_spawnp, pthread_create, system, vfork};
+        matches!(self, pthread_create | popen | posix_spawn | posix_spawnp | system | vfork)
+    }
+
     /// The meaning of a call, if calls are only watched.
     #[inline]
     pub(crate) fn kind(self) -> CallKind {

@@ -59,6 +59,7 @@ mod module;
 mod nesting;
 mod notes;
 mod once;
+mod packing;
 mod phases;
 mod process;
 mod program;

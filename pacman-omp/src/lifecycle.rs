@@ -19,6 +19,7 @@ use crate::heap;
 use crate::isolation::{isolated, isolated_memory};
 use crate::module;
 use crate::notes;
+use crate::packing;
 use crate::process;
 use crate::recording;
 use crate::region;
@@ -142,6 +143,7 @@ pub(crate) fn restrict() {
         return;
     }
     adapt::mask_matters();
+    packing::end();
     isolated(|| {
         module::meet_all();
         first_region::take_mask();
@@ -169,5 +171,6 @@ pub(crate) fn leave(becomes_another: bool) {
 
 fn end(becomes_another: bool) {
     adapt::leave_shared();
+    packing::leave_slot();
     arena::end(becomes_another, process::own(process::clock().now()).1);
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
 use pacman_core::system_calls;
-use pacman_regions::{Options, Rank};
+use pacman_regions::{Objective, Options, Rank};
 
 struct Setup {
     options: Options,
@@ -44,6 +44,8 @@ const SAMPLED: u8 = 16;
 const ROTATES: u8 = 32;
 /// Single executions are logged. Regions are not adapted then.
 const TRACED: u8 = 64;
+/// The threads of teams may be packed.
+const PACKS: u8 = 128;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static RANK: OnceLock<Rank> = OnceLock::new();
@@ -67,12 +69,21 @@ pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
     let traced = if options.trace { TRACED } else { 0 };
     let is_sampled = options.overhead.is_some() && options.events.is_empty() && !options.energy;
     let kind = match adapted {
+        true if may_pack(&options) => ADAPTED | PACKS,
         true => ADAPTED,
         false => waits | traced | if is_sampled { SAMPLED } else { 0 },
     };
     SHARED.kind.store(kind, Ordering::Relaxed);
     SHARED.timed.store(u32::from(has_waits()), Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
+}
+
+/// Whether the threads of teams may be packed: teams keep their sizes, and times decide.
+fn may_pack(options: &Options) -> bool {
+    options.adapt == Some(Objective::Time)
+        && !options.narrow
+        && !options.energy
+        && options.watch.is_some()
 }
 
 /// Sets the rank that a launcher gave, once.
@@ -131,6 +142,12 @@ pub(crate) fn only_observes() -> bool {
 #[inline]
 pub(crate) fn is_adapted() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & ADAPTED != 0
+}
+
+/// Whether the threads of teams may be packed.
+#[inline]
+pub(crate) fn packs() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & PACKS != 0
 }
 
 /// Whether adaptation may do what the program can notice: fewer threads in a team, joined chunks, and loops

@@ -21,6 +21,7 @@ mod row;
 pub mod sharing;
 mod site;
 mod waits;
+pub mod watch;
 
 pub use budget::OverheadBudget;
 pub use event::{Event, EventFacts};

@@ -43,6 +43,9 @@ pub struct Options {
     /// The memory through which the process shares the machine with others: one segment, whose first page is a
     /// header as an arena's; see [`sharing`](crate::sharing).
     pub share: Option<Segment>,
+    /// The memory through which the command cuts samples short: one segment, as for `share`; see
+    /// [`watch`](crate::watch).
+    pub watch: Option<Segment>,
     /// The guards that are switched off.
     pub lifted: BTreeSet<Guard>,
     /// How idle workers wait beside a smaller team.
@@ -202,6 +205,7 @@ const MEMORY: &str = "PACMAN_OMP_MEMORY";
 const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
 const SHARE: &str = "PACMAN_OMP_SHARE";
+const WATCH: &str = "PACMAN_OMP_WATCH";
 const WAITS: &str = "PACMAN_OMP_WAITS";
 const TRACE: &str = "PACMAN_OMP_TRACE";
 const OVERHEAD: &str = "PACMAN_OMP_OVERHEAD";
@@ -223,6 +227,7 @@ impl Options {
         all.extend(self.max_loss.map(|most| (MAX_LOSS, most.to_string().into())));
         all.extend(self.memory.as_ref().map(|path| (MEMORY, path.into())));
         all.extend(self.share.as_ref().map(|segment| (SHARE, segment.to_string().into())));
+        all.extend(self.watch.as_ref().map(|segment| (WATCH, segment.to_string().into())));
         if !self.lifted.is_empty() {
             let words: Vec<_> = self.lifted.iter().map(|guard| guard.word()).collect();
             all.push((LIFTED, words.join(",").into()));
@@ -272,6 +277,12 @@ impl Options {
             match word.parse() {
                 Ok(segment) => options.share = Some(segment),
                 Err(problem) => parsed(SHARE, problem),
+            }
+        }
+        if let Some(word) = get(WATCH) {
+            match word.parse() {
+                Ok(segment) => options.watch = Some(segment),
+                Err(problem) => parsed(WATCH, problem),
             }
         }
         match get(ENERGY).as_deref() {
@@ -363,6 +374,7 @@ mod tests {
             max_loss: Some("2.5%".parse().expect("a loss")),
             memory: Some("/cache/memory".into()),
             share: Some(Segment { ids: vec![5], nonce: 3, namespace: 0 }),
+            watch: Some(Segment { ids: vec![6], nonce: 4, namespace: 1 }),
             lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
             waits: false,

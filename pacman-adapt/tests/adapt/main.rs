@@ -6,6 +6,7 @@ mod choices;
 mod disturbed;
 mod nodes;
 mod noise;
+mod packing;
 mod predicted;
 mod recalled;
 mod stays;

@@ -168,6 +168,11 @@ impl Attached {
         Ok((Segment { ids: vec![id], nonce, namespace }, attached))
     }
 
+    /// All words.
+    pub(super) fn words(&self) -> &[AtomicU64] {
+        self.0
+    }
+
     /// A segment that [`single`](Self::single) made in another process, if it is still there.
     pub(super) fn known(segment: &Segment, pages: usize) -> Option<Attached> {
         let &[id] = &segment.ids[..] else { return None };

@@ -31,6 +31,7 @@ mod spawn;
 mod text;
 mod trace;
 mod training;
+mod watch;
 mod words;
 
 use std::mem::ManuallyDrop;
@@ -62,6 +63,7 @@ use shared::Shared;
 use spawn::Environment;
 pub(crate) use text::{seconds, share};
 use training::Training;
+use watch::Watch;
 
 /// Runs the program and reports; the exit status is the program's.
 pub(crate) fn run(args: &RunArgs) -> CliResult {
@@ -134,6 +136,8 @@ struct Prepared {
     kept: Option<Store>,
     /// Held until the program has ended.
     shared: Option<Shared>,
+    /// Cuts samples short until the program has ended.
+    watch: Option<Watch>,
     training: Option<Training>,
     energy: Option<Rapl>,
     /// The ranks that share the report, if a launcher started this command as one of several.
@@ -172,6 +176,10 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         true => Shared::open().map_err(|why| in_the_way.push(why)).ok(),
         false => None,
     };
+    let watch = match options::may_pack(args) {
+        true => Watch::start().map_err(|why| in_the_way.push(unwatched(&why))).ok(),
+        false => None,
+    };
     in_the_way.extend(options::odd_events(args));
     if args.strict {
         in_the_way.extend(options::impossible(args));
@@ -206,7 +214,14 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
     let kept = (args.adapt && !args.no_memory).then(Store::of_user).flatten();
     let (environment, memory) = match usable {
         Some((library, memory)) => (
-            options::environment(args, &library, &memory, kept.as_ref(), shared.as_ref()),
+            options::environment(
+                args,
+                &library,
+                &memory,
+                kept.as_ref(),
+                shared.as_ref(),
+                watch.as_ref(),
+            ),
             Some(memory),
         ),
         None => (Environment::default(), None),
@@ -217,6 +232,7 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         environment,
         kept,
         shared,
+        watch,
         training,
         energy,
         gathering,
@@ -231,6 +247,7 @@ impl Prepared {
         let began = SystemTime::now();
         let ended = launch::run(&args.command, self.environment, signals);
         drop(self.shared);
+        drop(self.watch);
         let ended = ended?;
         let energy = meter.map(EnergyMeter::finish).transpose();
         let energy = energy.inspect_err(|why| error::complain(why)).unwrap_or(None);
@@ -302,6 +319,11 @@ impl Prepared {
         let failed = self.unwritable || recorded.is_err() || written.is_err();
         Ok(if failed && status == 0 { UNWRITABLE } else { status })
     }
+}
+
+/// Why adaptation changes nothing.
+fn unwatched(why: &std::io::Error) -> String {
+    format!("cannot watch the samples of adaptation: {why}; regions run as the program has them")
 }
 
 /// Whether a region or a call of MPI was recorded.

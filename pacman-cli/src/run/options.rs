@@ -16,6 +16,7 @@ use super::library::VARIABLE;
 use super::memory::Memory;
 use super::shared::Shared;
 use super::spawn::Environment;
+use super::watch::Watch;
 use crate::remembered::Store;
 use crate::stat::named_twice;
 
@@ -136,6 +137,12 @@ fn overhead(args: &RunArgs) -> Option<OverheadBudget> {
     (!needs_all && !budget.times_all()).then_some(budget)
 }
 
+/// Whether the library may pack threads, for which samples must be watched.
+pub(super) fn may_pack(args: &RunArgs) -> bool {
+    let objective = args.objective.unwrap_or_default();
+    args.adapt && !args.narrow && !args.energy && objective == Objective::Time
+}
+
 /// The library's environment, with nothing left of another run around this one.
 pub(super) fn environment(
     args: &RunArgs,
@@ -143,6 +150,7 @@ pub(super) fn environment(
     memory: &Memory,
     kept: Option<&Store>,
     shared: Option<&Shared>,
+    watch: Option<&Watch>,
 ) -> Environment {
     let mut options = Options {
         events: args.events.as_deref().map(events).unwrap_or_default(),
@@ -155,6 +163,7 @@ pub(super) fn environment(
         max_loss: args.max_loss,
         memory: kept.map(|store| store.directory().to_owned()),
         share: shared.map(|shared| shared.segment().clone()),
+        watch: watch.map(|watch| watch.segment().clone()),
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
         waits: args.waits,

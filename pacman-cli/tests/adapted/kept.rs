@@ -128,8 +128,9 @@ fn keeps_its_team(case: u32) {
             let process = &report["processes"][0];
             for region in process["regions"].as_array().expect("a list") {
                 let adaptation = &region["adaptation"];
-                let changed = (&adaptation["reduced"], &adaptation["chunks_at_once"]);
-                assert_eq!(changed, (&Value::from(0), &Value::from(1)), "{compiler}: {region:#}");
+                // Its threads may be packed; the program counts them.
+                assert_eq!(adaptation["chunks_at_once"], 1, "{compiler}: {region:#}");
+                assert_eq!(region["teams"].as_array().map(Vec::len), Some(1), "{region:#}");
                 assert_eq!(adaptation["loops"].as_array().map(Vec::len), Some(0), "{region:#}");
             }
             let notes = process["notes"].to_string();

@@ -6,6 +6,7 @@
 mod clauses;
 mod dynamic_loops;
 mod kept;
+mod packed;
 mod remembered;
 #[path = "../cli/schema.rs"]
 mod schema;

@@ -15,6 +15,7 @@ use crate::arena;
 use crate::floating;
 use crate::function::Function;
 use crate::isolation::isolated;
+use crate::packing;
 use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
@@ -100,6 +101,11 @@ pub(super) fn record_group() {
 fn outcome(region: &Region) -> Option<Adaptation> {
     if !process::is_adapted() {
         return None;
+    }
+    if process::packs() {
+        if let Some(packed) = packing::adaptation(&region.adapted.packing) {
+            return Some(packed);
+        }
     }
     let guards = region.adapted.guards.acted();
     let chunks = Some(region.adapted.chunks.multiple()).filter(|&multiple| multiple > 1);

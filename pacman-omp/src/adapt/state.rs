@@ -9,6 +9,7 @@ use super::chunks::ChunkSearch;
 use super::guard_state::Guards;
 use super::member::Member;
 use super::phase::Phase;
+use crate::packing::RegionPacking;
 use crate::process;
 
 /// The state of adaptation of one region.
@@ -27,6 +28,8 @@ pub(crate) struct Adapted {
     generation: AtomicU32,
     pub(super) phase: TryLock<Option<Phase>>,
     pub(super) outcome: OutcomeRecord,
+    /// The contexts that its threads are confined to.
+    pub(crate) packing: RegionPacking,
 }
 
 /// The text about a region's adaptation in the recording, and the time to replace it.

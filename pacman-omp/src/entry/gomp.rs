@@ -249,6 +249,7 @@ fn gomp_body(mode: TeamMode) -> Body {
         TeamMode::Sampled => gomp_watched::<{ mode::SAMPLED }>,
         TeamMode::Rotating => gomp_watched::<{ mode::ROTATING }>,
         TeamMode::Traced => gomp_watched::<{ mode::TRACED }>,
+        TeamMode::Packed => gomp_watched::<{ mode::PACKED }>,
     }
 }
 

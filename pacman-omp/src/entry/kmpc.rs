@@ -170,6 +170,7 @@ unsafe extern "C-unwind" fn fork_call(
             TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>,
             TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>,
             TeamMode::Traced => kmpc_watched::<{ mode::TRACED }>,
+            TeamMode::Packed => kmpc_watched::<{ mode::PACKED }>,
         };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
@@ -342,6 +343,7 @@ unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *c
             TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>(gtid, btid, team),
             TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>(gtid, btid, team),
             TeamMode::Traced => kmpc_watched::<{ mode::TRACED }>(gtid, btid, team),
+            TeamMode::Packed => kmpc_watched::<{ mode::PACKED }>(gtid, btid, team),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::adapt;
 use crate::function::{CallKind, Function, functions};
 use crate::interpose;
 use crate::lifecycle;
+use crate::packing;
 use crate::process;
 use crate::program;
 use crate::seen::Seen;
@@ -73,9 +74,17 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
         CallKind::Exits => lifecycle::leave(false),
         CallKind::Execs => {
             adapt::mask_matters();
+            packing::hands_on_mask();
             lifecycle::leave(true);
         }
-        CallKind::UsesAffinity => adapt::mask_matters(),
+        CallKind::UsesAffinity => {
+            adapt::mask_matters();
+            match call.function.hands_on_mask() {
+                true => packing::hands_on_mask(),
+                false if packing::has_packed() => packing::end(),
+                false => {}
+            }
+        }
         CallKind::Filters => {
             if installs_filter(call.function, arguments) {
                 lifecycle::restrict();

@@ -37,6 +37,8 @@ pub(crate) enum TeamMode {
     Unobserved,
     Observed,
     Adapted,
+    /// Observed, and its threads may be packed.
+    Packed,
     /// Observed, and the waits inside are timed.
     Waits,
     /// Observed for all executions that it stands for.
@@ -55,4 +57,5 @@ pub(crate) mod mode {
     pub(crate) const SAMPLED: u8 = 3;
     pub(crate) const ROTATING: u8 = 4;
     pub(crate) const TRACED: u8 = 5;
+    pub(crate) const PACKED: u8 = 6;
 }

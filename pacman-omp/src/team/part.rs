@@ -9,8 +9,10 @@ use super::call::mode;
 use super::state::{Team, UNKNOWN};
 use crate::counting::Counting;
 use crate::function::Function;
+use crate::packing;
 use crate::process;
 use crate::region::Region;
+use crate::rows;
 use crate::seen::Seen;
 use crate::waits::{self, Company, PartKey};
 use crate::worker::{PartStart, Worker};
@@ -41,6 +43,9 @@ impl Team {
         };
         if MODE == mode::ADAPTED {
             return Part { team: self, region, worker, thread }.adapted(counting, body);
+        }
+        if MODE == mode::PACKED {
+            packing::take_part(&worker.crew, thread, rows::cpu);
         }
         if MODE == mode::ROTATING {
             return self.rotating(region, worker, thread, body);
@@ -124,7 +129,7 @@ impl Team {
         let alone = begun.is_shared() && worker.seen() & Seen::TASKS == 0;
         let ticks = match MODE {
             mode::SAMPLED => worker.end_weighted(begun, region, thread, self.weight()),
-            mode::OBSERVED | mode::WAITS => worker.end(begun, region, thread),
+            mode::OBSERVED | mode::WAITS | mode::PACKED => worker.end(begun, region, thread),
             // In other modes a team that is within another one of its region has the same body.
             _ if self.is_within() => worker.end_weighted(begun, region, thread, 0),
             mode::TRACED => worker.end_logged(begun, region, thread),

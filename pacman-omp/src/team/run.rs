@@ -13,6 +13,7 @@ use crate::adapt::{self, Decision, TeamTime};
 use crate::energy;
 use crate::floating;
 use crate::function::Function;
+use crate::packing;
 use crate::phases;
 use crate::process;
 use crate::region::{self, Region};
@@ -92,6 +93,7 @@ pub(crate) fn run_new(call: Call, start: Start<'_>) -> bool {
             run_region(region, || call, start);
         }
         Some(CallTarget { runtime, region: None }) => {
+            packing::step_aside();
             start(&Team::unobserved(&call, runtime), call.threads, TeamMode::Unobserved);
         }
     }
@@ -116,7 +118,12 @@ fn run_region(
     }
     if process::needs_more_than_times() {
         let start = start;
+        packing::step_aside();
         return run_labelled(region, worker, call(), &start);
+    }
+    if process::packs() {
+        let start = start;
+        return run_packed(region, worker, call(), &start);
     }
     let Call { entry, threads, .. } = call();
     let cached = match adapt::decide(region, worker, entry, threads) {
@@ -131,6 +138,28 @@ fn run_region(
     run_outermost(region, worker, call, start, |size, ticks| {
         if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
             adapt::finished_cached(region, worker, cached, size, ticks);
+        }
+    });
+}
+
+/// Runs the region with the contexts that packing decides.
+#[inline(never)]
+fn run_packed(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    worker.take_pushed();
+    // The members of a league are primary threads themselves.
+    if worker.depth() > 0 || call.entry == Function::GOMP_teams_reg {
+        if worker.depth() == 0 {
+            packing::step_aside();
+        }
+        return run_observed(region, worker, call, start, |_, _| ());
+    }
+    let execution = packing::before(region, worker);
+    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Packed);
+    run_outermost(region, worker, call, start, |size, ticks| {
+        if let Some(execution) = execution {
+            if packing::after(region, worker, &execution, size, ticks) {
+                adapt::record_outcome(region);
+            }
         }
     });
 }

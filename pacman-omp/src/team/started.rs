@@ -8,6 +8,7 @@ use super::state::{Started, Team};
 use super::target::CallTarget;
 use crate::energy;
 use crate::function::Function;
+use crate::packing;
 use crate::process;
 use crate::region;
 use crate::runtime::Runtime;
@@ -31,6 +32,7 @@ pub(crate) fn begin(
         Some(region) => observed_team(&call, region, worker),
         None => Team::unobserved(&call, runtime),
     });
+    packing::step_aside();
     // The clause is for this region, which is not adapted.
     worker.take_pushed();
     if is_metered(worker) {

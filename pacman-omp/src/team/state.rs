@@ -165,6 +165,7 @@ impl Team {
             Some(_) if process::rotates_sets() => TeamMode::Rotating,
             Some(_) if process::is_traced() => TeamMode::Traced,
             Some(_) if process::has_waits() => TeamMode::Waits,
+            Some(_) if process::packs() && self.own.depth == 0 => TeamMode::Packed,
             Some(_) => TeamMode::Observed,
         }
     }

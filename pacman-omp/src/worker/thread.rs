@@ -20,6 +20,7 @@ use crate::execution_log::ExecutionLog;
 use crate::isolation::{isolated, isolated_memory};
 use crate::nesting::NestingState;
 use crate::notes;
+use crate::packing::{self, CrewMember};
 use crate::phases::PhaseState;
 use crate::process;
 use crate::region::Region;
@@ -61,6 +62,8 @@ pub(crate) struct Worker {
     pub(crate) member: Member,
     pub(crate) binding: ThreadBinding,
     pub(crate) affinities: TeamAffinities,
+    /// Its number in the team that may be packed.
+    pub(crate) crew: CrewMember,
     pub(crate) wait_policy: WaitPolicy,
     pub(crate) dynamic: DynamicLoops,
     /// Regions of GCC's older interface, which different calls begin and end.
@@ -128,6 +131,7 @@ impl Worker {
                 member: Member::new(),
                 binding: ThreadBinding::default(),
                 affinities: TeamAffinities::default(),
+                crew: CrewMember::default(),
                 wait_policy: WaitPolicy::default(),
                 dynamic: DynamicLoops::default(),
                 started: RefCell::default(),
@@ -377,6 +381,7 @@ impl Worker {
             energy::forget(self.address());
         }
         adapt::leave_group(self.address());
+        packing::leave(&self.crew);
         if self.counters().is_some() {
             // SAFETY: `open` leaked them, and no part of this thread is open.
             isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));

@@ -136,7 +136,7 @@ fn adapted(adaptation: &Adaptation, guards: &[GuardReport]) -> String {
     let gained = adaptation.gained.filter(|_| adaptation.reduced > 0).map(|gained| {
         let (class, word) = if gained < 0.0 { ("loss", "lost") } else { ("gain", "gained") };
         let words = format!(
-            "About {} {word}, with {} on fewer threads",
+            "About {} {word}, with {} on fewer threads or contexts",
             seconds(gained.abs()),
             executions(adaptation.reduced)
         );

@@ -138,7 +138,9 @@ fn outcome(process: &ProcessReport) -> String {
     let all = number(process.regions.len(), "region");
     let chosen = match (fewer, reduced) {
         (0, 0) => format!("all of {all} kept their threads"),
-        (0, tried) => format!("{tried} of {all} tried fewer threads, and none stays with them"),
+        (0, tried) => format!(
+            "{tried} of {all} ran on fewer threads or contexts, and none stays with fewer threads"
+        ),
         (fewer, _) => {
             format!("{fewer} of {all} ended up on fewer than {} threads", process.threads)
         }

@@ -1,0 +1,129 @@
+//! Samples on fewer contexts never lose more than their budget, whatever the program does.
+
+use pacman_adapt::packing::{Ended, LossBudget, Next, Packing};
+
+/// Numbers that look random.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most.max(1)
+    }
+}
+
+const PART: f64 = 0.01;
+const FREE: u64 = 2_000_000;
+/// The time in which the watchers restore the masks.
+const LATENCY: u64 = 300_000;
+const FOREVER: u64 = u64::MAX >> 8;
+
+/// A region of a simulated program: its times with all contexts and with the candidates.
+struct Region {
+    full: u64,
+    packed: Vec<u64>,
+    /// It changes after so many executions; 0 if it never does.
+    changes: u64,
+    controller: Packing,
+}
+
+impl Region {
+    fn drawn(draw: &mut Draw) -> Region {
+        let candidates = 1 + draw.below(4) as usize;
+        let controller = Packing::new(candidates, 1 + draw.below(16) as u32);
+        let mut region = Region { full: 0, packed: vec![0; candidates], changes: 0, controller };
+        region.changes = draw.below(3) * draw.below(200);
+        region.draw_times(draw);
+        region
+    }
+
+    fn draw_times(&mut self, draw: &mut Draw) {
+        self.full = 1 << draw.below(26);
+        self.full += draw.below(self.full);
+        for packed in &mut self.packed {
+            *packed = match draw.below(4) {
+                // A barrier of its own, which never ends while the threads share a context.
+                0 => FOREVER,
+                1 => self.full * (1 + draw.below(100)),
+                2 => self.full / (1 + draw.below(20)),
+                _ => self.full,
+            };
+        }
+    }
+}
+
+/// What a run lost in samples and in held executions, how long it took, and what was held.
+#[derive(Default)]
+struct Lost {
+    samples: u64,
+    cuts: u64,
+    held: i64,
+    run: u64,
+    alone: u64,
+}
+
+fn run(seed: u64, adversarial: bool) -> Lost {
+    let mut draw = Draw(seed);
+    let mut budget = LossBudget::new(PART);
+    let count = 1 + draw.below(3);
+    let mut regions: Vec<Region> = (0..count).map(|_| Region::drawn(&mut draw)).collect();
+    let mut lost = Lost::default();
+    let mut latest = usize::MAX;
+    for round in 1..=400 {
+        let at = draw.below(count) as usize;
+        let region = &mut regions[at];
+        if adversarial && region.changes > 0 && round % region.changes == 0 {
+            region.draw_times(&mut draw);
+        }
+        // The program knows what the library does, and is slow when it samples.
+        let next = region.controller.next(&mut budget, lost.run, draw.below(3) > 0);
+        let (time, is_cut) = match next {
+            Next::Full | Next::Ask => (region.full, false),
+            Next::Sample(on, most) | Next::Held(on, most) => match region.packed[on] {
+                time if time <= most => (time, false),
+                // No progress until it was cut.
+                _ => (most + LATENCY + region.full, true),
+            },
+        };
+        match next {
+            Next::Sample(..) => {
+                lost.samples += time.saturating_sub(region.full);
+                lost.cuts += u64::from(is_cut);
+            }
+            Next::Held(..) => lost.held += time as i64 - region.full as i64,
+            _ => {}
+        }
+        lost.run += time;
+        lost.alone += region.full;
+        let is_odd = adversarial && draw.below(20) == 0;
+        let ended = Ended { time, is_cut, is_odd, is_changed: latest != at };
+        region.controller.ended(next, ended, &mut budget);
+        latest = at;
+        let limit = FREE + (lost.run as f64 * PART) as u64;
+        let bound = limit + lost.cuts * LATENCY;
+        assert!(lost.samples <= bound, "seed {seed}: {} of {bound} after {round}", lost.samples);
+        assert!(budget.spent() <= limit, "seed {seed}: {} of {limit}", budget.spent());
+    }
+    lost
+}
+
+#[test]
+fn samples_stay_within_their_budget_in_every_program() {
+    let cuts: u64 = (0..10_000).map(|seed| run(seed, true).cuts).sum();
+    assert!(cuts > 1000, "only {cuts} samples were cut");
+}
+
+#[test]
+fn a_program_that_does_not_change_loses_no_more_than_its_samples() {
+    let mut gained = 0;
+    for seed in 0..10_000 {
+        let lost = run(seed, false);
+        let bound = FREE as i64 + (lost.run as f64 * PART) as i64 + (lost.cuts * LATENCY) as i64;
+        let all = lost.run as i64 - lost.alone as i64;
+        assert!(all <= bound, "seed {seed}: {all} of {bound}");
+        assert!(lost.held <= 0, "seed {seed}: held at a worse configuration: {}", lost.held);
+        gained += i64::from(lost.held < 0);
+    }
+    assert!(gained > 500, "only {gained} programs gained");
+}

@@ -1,0 +1,50 @@
+//! What a report says of a packed region.
+
+use pacman_regions::Adaptation;
+
+use super::crew;
+use super::setup;
+use super::state::RegionPacking;
+
+/// The facts of the record; `None` if the region was not decided.
+pub(crate) fn adaptation(packing: &RegionPacking) -> Option<Adaptation> {
+    let as_it_is = |why: &str| Adaptation { why: why.to_owned(), ..Adaptation::default() };
+    let Some(setup) = setup::get() else {
+        return crew::is_prepared().then(|| as_it_is("nothing is adapted here"));
+    };
+    let inner = packing.inner.try_lock()?;
+    let Some(decided) = inner.as_ref() else {
+        return (packing.size() == 1).then(|| as_it_is("one thread has one place"));
+    };
+    let (figures, controller) = (decided.controller.figures(), &decided.controller);
+    let forced = setup.forced.is_some().then_some(0);
+    let held = controller.held_at().or(forced);
+    let contexts = setup.contexts();
+    let (threads, configuration, mut why) = match held {
+        Some(on) => {
+            let on = decided.targets[on].0;
+            let of = on.threads().min(contexts);
+            (decided.size, on.to_string(), format!("packed on {of} of {contexts} contexts"))
+        }
+        None => (decided.size, String::new(), format!("on all {contexts} contexts")),
+    };
+    let micros = |nanos: u64| nanos as f64 / 1e3;
+    if let Some((Some(full), Some(packed))) = held.map(|on| controller.times(on)) {
+        why += &format!(": {:.1} us, and {:.1} us on all", micros(packed), micros(full));
+    }
+    if figures.packed > 0 {
+        why += &format!("; {} of {} packed executions were cut", figures.cut, figures.packed);
+    }
+    if crew::known().is_none() {
+        why += "; packing has ended";
+    }
+    Some(Adaptation {
+        state: controller.state().to_owned(),
+        threads,
+        configuration,
+        why,
+        reduced: figures.packed,
+        gained: Some(figures.gained as f64 * 1e-9),
+        ..Adaptation::default()
+    })
+}

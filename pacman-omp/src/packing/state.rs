@@ -1,0 +1,43 @@
+//! What packing keeps for each region.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pacman_adapt::packing::Packing;
+use pacman_adapt::predict::Configuration;
+use pacman_regions::watch::affinity::Mask;
+use try_lock::TryLock;
+
+/// A set of contexts that the threads of a team may be confined to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The context that the primary thread is on.
+    One,
+    These(Mask),
+}
+
+/// The packing of one region.
+#[derive(Debug, Default)]
+pub(crate) struct RegionPacking {
+    pub(super) inner: TryLock<Option<Decided>>,
+    /// The size of its latest team; 0 before the first one.
+    size: AtomicU32,
+}
+
+/// The controller of a region, for teams of one size.
+#[derive(Debug)]
+pub(super) struct Decided {
+    pub(super) size: u32,
+    pub(super) targets: Vec<(Configuration, Target)>,
+    pub(super) controller: Packing,
+}
+
+impl RegionPacking {
+    pub(super) fn size(&self) -> u32 {
+        self.size.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_size(&self, size: u32) {
+        // ATOMICS: only the primary thread uses it.
+        self.size.store(size, Ordering::Relaxed);
+    }
+}

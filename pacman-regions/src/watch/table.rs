@@ -1,0 +1,282 @@
+//! The slots of the processes whose packed executions are watched.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use libc::pid_t;
+
+use super::affinity::{self, Mask, WORDS};
+use super::word::{Watcher, Word};
+use crate::sharing::Owner;
+
+/// Threads of a team that may be packed. Larger teams are not.
+pub const MEMBERS: usize = 256;
+/// Processes that may be watched at once.
+const SLOTS: usize = 16;
+/// Words before the slots: the format, the bell, and the two watchers' latest signs of life.
+const HEAD: usize = 4;
+/// `pacmanw`, and the version.
+const FORMAT: u64 = u64::from_le_bytes(*b"pacmanw\x01");
+
+const OWNER: usize = 0;
+const STATE: usize = 1;
+const ALLOWANCE: usize = 2;
+const POLLED: usize = 3;
+const CUTS: usize = 4;
+const WIDE: usize = 8;
+const PACKED: usize = WIDE + WORDS;
+const TEAM: usize = PACKED + WORDS;
+/// Words of a slot.
+const SLOT: usize = TEAM + MEMBERS;
+
+/// The slots, in memory that the command and the processes of its run have.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a>(&'a [AtomicU64]);
+
+/// The slot of one process. Only its owner writes it, except for the state word.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot<'a>(&'a [AtomicU64]);
+
+impl<'a> Table<'a> {
+    /// The bytes of a table.
+    pub const BYTES: usize = 8 * (HEAD + SLOTS * SLOT);
+
+    /// The table in `words`; zeros are an empty one. `None` if they are of another format, or too few.
+    pub fn new(words: &'a [AtomicU64]) -> Option<Table<'a>> {
+        if words.len() * 8 < Table::BYTES {
+            return None;
+        }
+        // ATOMICS: the format orders nothing; the state words do.
+        let before = words[0].compare_exchange(0, FORMAT, Ordering::Relaxed, Ordering::Relaxed);
+        matches!(before, Ok(_) | Err(FORMAT)).then_some(Table(words))
+    }
+
+    /// The word that wakes the watchers when it changes.
+    pub(super) fn bell(&self) -> &'a AtomicU64 {
+        &self.0[1]
+    }
+
+    /// Wakes the watchers: one system call.
+    pub fn ring(&self) {
+        // ATOMICS: the state words order what the watchers read.
+        self.bell().fetch_add(1, Ordering::Release);
+        super::futex::wake(self.bell());
+    }
+
+    fn sign(&self, watcher: Watcher) -> &'a AtomicU64 {
+        match watcher {
+            Watcher::Command => &self.0[2],
+            Watcher::Second => &self.0[3],
+        }
+    }
+
+    /// The watcher lives at `now`, since the start of the machine.
+    pub(super) fn lives(&self, watcher: Watcher, now: Duration) {
+        self.sign(watcher).store(now.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// Whether both watchers gave a sign of life within `patience` before `now`.
+    pub fn is_watched(&self, now: Duration, patience: Duration) -> bool {
+        let since = now.saturating_sub(patience).as_nanos() as u64;
+        let lives = |watcher| self.sign(watcher).load(Ordering::Relaxed) >= since;
+        lives(Watcher::Command) && lives(Watcher::Second)
+    }
+
+    /// All slots.
+    pub fn slots(&self) -> impl Iterator<Item = Slot<'a>> {
+        let slots = &self.0[HEAD..HEAD + SLOTS * SLOT];
+        slots.chunks_exact(SLOT).map(Slot)
+    }
+
+    /// Takes a slot for the process. The slots of dead processes are free. `None` if no slot is free.
+    pub fn enter(&self, owner: Owner) -> Option<Slot<'a>> {
+        let own = self.slots().find(|slot| slot.owner() == Some(owner));
+        let taken = own.or_else(|| self.slots().find(|slot| slot.take(owner)))?;
+        let word = taken.word();
+        let seen = word.seen();
+        if let Some(cut) = word.cut(seen) {
+            word.restored(cut);
+        }
+        Some(taken)
+    }
+}
+
+impl<'a> Slot<'a> {
+    /// The slot of a process that nobody watches.
+    pub fn alone(words: &'a [AtomicU64]) -> Option<Slot<'a>> {
+        words.get(..SLOT).map(Slot)
+    }
+
+    /// The words of a slot.
+    pub const LENGTH: usize = SLOT;
+
+    fn take(self, owner: Owner) -> bool {
+        let before = self.0[OWNER].load(Ordering::Relaxed);
+        if Owner::from_bits(before).is_some_and(Owner::is_alive) {
+            return false;
+        }
+        // ATOMICS: one of several takers succeeds.
+        let to = owner.to_bits();
+        self.0[OWNER].compare_exchange(before, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// The process that has it.
+    pub fn owner(self) -> Option<Owner> {
+        Owner::from_bits(self.0[OWNER].load(Ordering::Relaxed))
+    }
+
+    /// The process ends, or becomes another program. Only stores numbers.
+    pub fn leave(self) {
+        self.0[OWNER].store(0, Ordering::Relaxed);
+    }
+
+    /// The state word.
+    #[inline]
+    pub fn word(self) -> Word<'a> {
+        Word::new(&self.0[STATE])
+    }
+
+    /// The longest that the packed execution may take. Set before it begins.
+    #[inline]
+    pub fn set_allowance(self, allowance: Duration) {
+        self.0[ALLOWANCE].store(allowance.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// See [`set_allowance`](Self::set_allowance).
+    pub fn allowance(self) -> Duration {
+        Duration::from_nanos(self.0[ALLOWANCE].load(Ordering::Relaxed))
+    }
+
+    /// Regions are held, whose executions ring no bell: the watchers look by themselves.
+    pub fn set_polled(self, is_polled: bool) {
+        self.0[POLLED].store(is_polled.into(), Ordering::Relaxed);
+    }
+
+    /// See [`set_polled`](Self::set_polled).
+    pub fn is_polled(self) -> bool {
+        self.0[POLLED].load(Ordering::Relaxed) != 0
+    }
+
+    /// The executions that watchers have cut.
+    pub fn cuts(self) -> u64 {
+        self.0[CUTS].load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count_cut(self) {
+        self.0[CUTS].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn mask(self, at: usize) -> Mask {
+        std::array::from_fn(|word| self.0[at + word].load(Ordering::Relaxed))
+    }
+
+    fn set_mask(self, at: usize, mask: &Mask) {
+        let words = &self.0[at..at + WORDS];
+        words.iter().zip(mask).for_each(|(word, &bits)| word.store(bits, Ordering::Relaxed));
+    }
+
+    /// The mask that all members have when they are not packed.
+    pub fn wide(self) -> Mask {
+        self.mask(WIDE)
+    }
+
+    /// Sets it.
+    pub fn set_wide(self, mask: &Mask) {
+        self.set_mask(WIDE, mask);
+    }
+
+    /// The mask of packed members.
+    pub fn packed(self) -> Mask {
+        self.mask(PACKED)
+    }
+
+    /// Sets it, before any member is packed.
+    pub fn set_packed(self, mask: &Mask) {
+        self.set_mask(PACKED, mask);
+    }
+
+    /// Member `number`: its thread, and the context that it was last on while it was not packed.
+    #[inline]
+    pub fn member(self, number: usize) -> (pid_t, u32) {
+        let bits = self.0[TEAM + number].load(Ordering::Relaxed);
+        ((bits >> 32) as pid_t, bits as u32)
+    }
+
+    /// Sets it.
+    #[inline]
+    pub fn set_member(self, number: usize, thread: pid_t, cpu: u32) {
+        let bits = u64::from(thread as u32) << 32 | u64::from(cpu);
+        self.0[TEAM + number].store(bits, Ordering::Relaxed);
+    }
+
+    /// The thread that was member `number` has ended.
+    pub fn forget_member(self, number: usize, thread: pid_t) {
+        if self.member(number).0 == thread {
+            self.0[TEAM + number].store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives all packed members their masks back, each on a context of its own where there are enough.
+    /// `is_there` says whether a thread may be touched.
+    pub fn restore(self, is_there: impl Fn(pid_t) -> bool) {
+        let (packed, wide) = (self.packed(), self.wide());
+        let mut taken: Mask = [0; WORDS];
+        for number in 0..MEMBERS {
+            let (thread, from) = self.member(number);
+            if thread == 0 || !is_there(thread) {
+                continue;
+            }
+            let cpu = free(&wide, &taken, from);
+            if let Some(cpu) = cpu {
+                let bit = affinity::single(cpu);
+                taken.iter_mut().zip(bit).for_each(|(taken, bit)| *taken |= bit);
+            }
+            affinity::widen(thread, &packed, &wide, cpu.unwrap_or(from));
+        }
+    }
+}
+
+/// A context of `wide` that is not taken, `from` if possible; `None` if all are taken.
+fn free(wide: &Mask, taken: &Mask, from: u32) -> Option<u32> {
+    let is_free = |cpu: &u32| affinity::has(wide, *cpu) && !affinity::has(taken, *cpu);
+    Some(from).filter(is_free).or_else(|| affinity::contexts(wide).find(is_free))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_process_leaves_its_slot() {
+        let words: Vec<AtomicU64> = (0..Table::BYTES / 8).map(|_| AtomicU64::new(0)).collect();
+        let table = Table::new(&words).expect("a new table");
+        // Beyond the largest number of a process.
+        let dead = |number| Owner::new(u32::MAX - number, 7).expect("an owner");
+        for number in 0..SLOTS as u32 {
+            assert_eq!(table.enter(dead(number)).and_then(Slot::owner), Some(dead(number)));
+        }
+        let own = Owner::of_process(std::process::id()).expect("this process");
+        let slot = table.enter(own).expect("the slot of a dead one");
+        assert_eq!(
+            (slot.owner(), table.enter(own).map(|slot| slot.0.as_ptr())),
+            (Some(own), Some(slot.0.as_ptr()))
+        );
+        slot.leave();
+        assert_eq!(slot.owner(), None);
+        assert!(!table.is_watched(Duration::from_secs(9), Duration::from_secs(1)));
+        table.lives(Watcher::Command, Duration::from_secs(9));
+        table.lives(Watcher::Second, Duration::from_secs(7));
+        assert!(!table.is_watched(Duration::from_secs(9), Duration::from_secs(1)));
+        assert!(table.is_watched(Duration::from_secs(9), Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn members_get_contexts_of_their_own() {
+        let wide = [0b1011; 1].into_iter().chain([0; WORDS - 1]).collect::<Vec<_>>();
+        let wide: Mask = wide.try_into().expect("a mask");
+        let taken = affinity::single(1);
+        assert_eq!(free(&wide, &taken, 3), Some(3));
+        assert_eq!(free(&wide, &taken, 1), Some(0), "another thread is there");
+        assert_eq!(free(&wide, &wide, 1), None);
+    }
+}
