@@ -316,7 +316,22 @@ mod tests {
         );
         assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x97, 0)), Some("adl-goldencove"));
         assert_eq!(table(CpuId::new("GenuineIntel", 6, 0xbe, 0)), Some("adl-gracemont"));
-        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x0f, 0)), None);
+        // Core Duo, and Lakefield, whose two kinds of core no kernel counts.
+        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x0e, 0)), None);
+        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x8a, 0)), None);
+        for (family, model, name) in [
+            (6, 0x0f, "core2"),
+            (6, 0x16, "core2"),
+            (6, 0x17, "core2"),
+            (6, 0x1d, "core2"),
+            (6, 0x66, "skl"),
+            (6, 0x75, "slm"),
+            (6, 0x9d, "icl"),
+            (6, 0xd7, "adl-goldencove"),
+            (19, 0x01, "dmr"),
+        ] {
+            assert_eq!(table(CpuId::new("GenuineIntel", family, model, 0)), Some(name));
+        }
     }
 
     #[test]

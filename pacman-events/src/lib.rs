@@ -58,6 +58,7 @@ mod name;
 mod names;
 mod nearest;
 mod netburst_tables;
+mod overcount;
 pub mod partition;
 #[cfg(feature = "perfmon-json")]
 mod perfmon_json;
@@ -84,6 +85,7 @@ pub use encode::Encoding;
 pub use event_group::EventGroup;
 pub use event_names::EventName;
 pub use nearest::among as nearest;
+pub use overcount::{Overcount, all as overcounts};
 pub use preset::{Preset, PresetAnswer};
 pub use resolve::{Resolved, Resolver, Term, resolve};
 pub use resolve_error::{ResolveError, ResolveErrorKind};

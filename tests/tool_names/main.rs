@@ -2,3 +2,4 @@
 
 mod libpfm4;
 mod papi;
+mod silicon;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::validate::checks::{Counted, Outcome};
 use pacman_core::export::grid::{Column, Grid};
 use pacman_core::report::DOUBTED;
+use pacman_events::{CpuModel, Overcount, overcounts};
 
 use super::report::Report;
 
@@ -22,6 +23,7 @@ pub(super) fn report(report: &Report) -> String {
             said.push(&outcome.name);
         }
     }
+    silicon(&mut text, report);
     let counted = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
     if let Some(doubt) = counted.clone().find_map(|counted| counted.doubt) {
         line(&mut text, format_args!("\n{DOUBTED}  may be wrong: {doubt}"));
@@ -127,6 +129,36 @@ fn behind(text: &mut String, outcome: &Outcome, first: bool) {
     line(text, format_args!("{words}"));
 }
 
+/// What real processors of this table count beyond the truth, for the events that were counted.
+fn silicon(text: &mut String, report: &Report) {
+    let Some(cpu) = CpuModel::named(report.table.0) else { return };
+    let counted = |row: &Overcount| {
+        let named = |outcome: &Outcome| outcome.name == row.event && outcome.result.is_ok();
+        report.outcomes.iter().any(named)
+    };
+    for (at, row) in overcounts(cpu).filter(counted).enumerate() {
+        if at == 0 {
+            text.push_str("\nMeasured on real processors of this table:\n");
+        }
+        line(text, format_args!("{}", measured(&row)));
+    }
+}
+
+/// A measurement in words.
+fn measured(row: &Overcount) -> String {
+    let off = row.overcount.unsigned_abs();
+    let way = if row.overcount < 0 { "under" } else { "over" };
+    let mut words = match off {
+        0 => format!("{}: {} counted {} exactly", row.event, row.processor, row.expected),
+        _ => format!("{}: {} counted {off} {way} of {}", row.event, row.processor, row.expected),
+    };
+    if let Some(interrupts) = row.interrupts {
+        let _ = write!(words, ", with {interrupts} interrupts");
+    }
+    let _ = write!(words, " (spread {} in {} runs)", row.spread, row.runs);
+    words
+}
+
 /// Names on the left, numbers on the right, the verdict as long as it is.
 fn table(rows: Vec<[String; 5]>) -> Grid {
     let (left, right) = (Column::left, |name| Column::right(name, ""));
@@ -161,6 +193,23 @@ mod tests {
         ] {
             assert_eq!(without_name("LOADS", reason), rest);
         }
+    }
+
+    #[test]
+    fn a_measurement_says_how_far_off_which_way_and_with_how_many_interrupts() {
+        let words = |table, event| {
+            let cpu = CpuModel::named(table).unwrap();
+            measured(&overcounts(cpu).find(|row| row.event == event).unwrap())
+        };
+        assert_eq!(
+            words("skl", "INSTRUCTIONS"),
+            "INSTRUCTIONS: Intel Core i7-6700 counted 10308 over of 226990030, with 303 interrupts \
+             (spread 7 in 10 runs)"
+        );
+        assert!(
+            words("core2", "STORES").contains("counted 24060000 exactly, with 3631 interrupts")
+        );
+        assert!(words("nhm-ep", "LOADS").contains("counted 288368 under of 79590000"));
     }
 
     #[test]

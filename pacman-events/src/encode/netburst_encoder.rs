@@ -71,7 +71,9 @@ pub(crate) fn knows(named: Named, masks: &str) -> bool {
         Named::Metric(_) => return false,
     };
     let mut segments = masks.split([':', '.']);
-    segments.all(|mask| bit_of(row, mask).is_some_and(|bit| bit & allowed != 0))
+    segments.all(|mask| {
+        bit_of(row, mask).is_some_and(|bit| bit & allowed != 0) || tag_of(row, mask).is_some()
+    })
 }
 
 /// An event with its unit masks (`A:B` or `A.B`; empty for none) and modifiers.
@@ -83,28 +85,33 @@ pub(crate) fn encode(
 ) -> Result<Encoding, ResolveError> {
     match named {
         Named::Event(row) => {
-            let mask = event_mask(cpu, row, masks)?;
-            encode_event(cpu, row, mask, modifiers)
+            let (mask, tag) = event_mask(cpu, row, masks)?;
+            let mut encoding = encode_event(cpu, row, mask, modifiers)?;
+            if let Some(tag) = tag {
+                set_tag(&mut encoding, row, tag, modifiers);
+            }
+            Ok(encoding)
         }
         Named::Metric(row) => encode_metric(cpu, row, masks, modifiers),
     }
 }
 
-fn event_mask(cpu: CpuModel, row: &EventRow, masks: &str) -> Result<u16, ResolveError> {
-    if masks.is_empty() {
-        // A single unit mask leaves no choice. Among several, none is the usual one.
-        if let [(bit, _)] = row.masks {
-            return Ok(*bit);
-        }
-        let all: Vec<_> = row.masks.iter().map(|(_, name)| *name).collect();
-        return Err(ResolveError::needs(
-            row.name,
-            cpu,
-            format!("a unit mask out of {}", all.join(", ")),
-        ));
-    }
+/// The unit masks as bits, and the tag that the event gives.
+fn event_mask(
+    cpu: CpuModel,
+    row: &EventRow,
+    masks: &str,
+) -> Result<(u16, Option<Tag>), ResolveError> {
+    let mut tag = None;
     let mut bits = 0;
-    for mask in masks.split([':', '.']) {
+    for mask in masks.split([':', '.']).filter(|mask| !mask.is_empty()) {
+        if let Some(given) = tag_of(row, mask) {
+            if tag.replace(given).is_some_and(|other| other != given) {
+                let reason = "an event gives one tag";
+                return Err(ResolveError::grammar(&format!("{}:{masks}", row.name), reason));
+            }
+            continue;
+        }
         bits |= bit_of(row, mask).ok_or_else(|| {
             let all: Vec<_> =
                 row.masks.iter().map(|(_, name)| format!("{}:{name}", row.name)).collect();
@@ -113,12 +120,48 @@ fn event_mask(cpu: CpuModel, row: &EventRow, masks: &str) -> Result<u16, Resolve
             ResolveError::unknown(&asked, cpu, near)
         })?;
     }
-    Ok(bits)
+    if bits == 0 {
+        // A single unit mask leaves no choice. Among several, none is the usual one.
+        if let [(bit, _)] = row.masks {
+            return Ok((*bit, tag));
+        }
+        let all: Vec<_> = row.masks.iter().map(|(_, name)| *name).collect();
+        return Err(ResolveError::needs(
+            row.name,
+            cpu,
+            format!("a unit mask out of {}", all.join(", ")),
+        ));
+    }
+    Ok((bits, tag))
 }
 
 fn bit_of(row: &EventRow, mask: &str) -> Option<u16> {
     let mut all = row.masks.iter().chain(row.mask_aliases);
     all.find(|(_, name)| name.eq_ignore_ascii_case(mask)).map(|(bit, _)| *bit)
+}
+
+/// The tag of a mask `TAG0` to `TAG3`, which perfmon2 and libpfm4 take on the events that tag for
+/// `execution_event`.
+fn tag_of(row: &EventRow, mask: &str) -> Option<Tag> {
+    let tags = |metric: &MetricRow| {
+        metric.tagged && metric.upstream.is_some_and(|(index, _)| EVENTS[index].name == row.name)
+    };
+    let bit =
+        ["TAG0", "TAG1", "TAG2", "TAG3"].iter().position(|tag| tag.eq_ignore_ascii_case(mask))?;
+    METRICS.iter().any(tags).then_some(Tag { value: 1 << bit })
+}
+
+/// Lets the event tag what it counts.
+fn set_tag(encoding: &mut Encoding, row: &EventRow, tag: Tag, modifiers: Modifiers) {
+    let Some(setup) = &mut encoding.netburst else { return };
+    setup.tag = Some(tag);
+    let masks = row.masks.iter().filter(|(bit, _)| setup.event_mask & bit == *bit);
+    let name = masks.fold(row.name.to_owned(), |name, (_, mask)| name + ":" + mask);
+    let name = format!("{name}:TAG{}", tag.value.trailing_zeros());
+    encoding.name = CanonicalName::new(name, modifiers);
+    if let (Some(perf), Some(linux)) = (&mut encoding.perf, row.linux) {
+        perf.config = perf_config(setup, linux);
+    }
 }
 
 /// An event with its unit masks as bits.
