@@ -5,13 +5,17 @@ use std::io::{self, Write};
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::shown;
 
+use crate::terminal::Terminal;
+
 /// Writes columns of words.
 pub(crate) fn words<const N: usize>(
     out: &mut dyn Write,
     header: [&str; N],
     rows: &[[String; N]],
 ) -> io::Result<()> {
-    write(out, header.map(Column::left), rows)
+    let mut columns = header.map(Column::left);
+    columns[N - 1].label = true;
+    write(out, columns, rows)
 }
 
 /// Writes a column of names, and figures to the right.
@@ -31,9 +35,9 @@ fn write<const N: usize>(
     rows: &[[String; N]],
 ) -> io::Result<()> {
     let mut grid = Grid::new(columns.to_vec());
-    grid.ruled = false;
+    (grid.ruled, grid.is_list) = (false, true);
     for row in rows {
         grid.row(row.iter().map(|cell| shown(cell).to_string()).collect());
     }
-    write!(out, "{grid}")
+    out.write_all(grid.text(Terminal::stdout().width()).as_bytes())
 }

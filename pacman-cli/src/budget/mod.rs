@@ -16,6 +16,7 @@ use crate::counts::named;
 use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::report_counts;
+use crate::terminal::Fitted;
 use counts::Counts;
 
 /// Show the cost of stalls when contexts share the issue slots of a core.
@@ -58,7 +59,7 @@ pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> CliResult {
     if args.json {
         document::write(out, &json::budget(&budget, table, args.clock))?;
     } else {
-        out.write_all(text::budget(&budget, table, args.clock).as_bytes())?;
+        Fitted::stdout(out).write_all(text::budget(&budget, table, args.clock).as_bytes())?;
     }
     Ok(0)
 }

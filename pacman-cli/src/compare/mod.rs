@@ -16,6 +16,7 @@ use pacman_events::shown::shown_path;
 
 use crate::document;
 use crate::error::{CliError, CliResult};
+use crate::terminal::Terminal;
 use comparison::Comparison;
 use input::RunDocument;
 
@@ -112,7 +113,10 @@ pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
     let (threshold, least) = (args.threshold / 100.0, args.least / 100.0);
     let comparison = Comparison::of(&before, &after, threshold, args.any_order);
     let answer = match form.unwrap_or(if args.json { Form::Json } else { Form::Text }) {
-        Form::Text => text::write(&comparison, threshold, least),
+        Form::Text => {
+            let terminal = args.output.is_none().then(Terminal::stdout);
+            text::write(&comparison, threshold, least, terminal.map_or(usize::MAX, Terminal::width))
+        }
         Form::Json => document::text(&json::document(&comparison)),
         Form::Html => html::write(&comparison, threshold, least),
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pacman_core::export::grid::{Column, Grid};
+use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_events::shown::command_line;
 
 use super::comparison::{Comparison, Key, Pair, Side};
@@ -10,17 +10,17 @@ use super::noise::{Ratio, Verdict};
 use crate::run::{seconds, share};
 use crate::stat::clean;
 
-/// The comparison, with a line feed at the end.
-pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64) -> String {
+/// The comparison in lines of at most `width` columns.
+pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64, width: usize) -> String {
     let mut text = format!("{}\n\n", summary(comparison, threshold, least));
     text.push_str(&format!("before  {}\n", about(&comparison.before)));
     text.push_str(&format!("after   {}\n", about(&comparison.after)));
     if let Some(table) = factors(comparison) {
-        text.push_str(&format!("\n{table}"));
+        text.push_str(&format!("\n{}", table.text(width)));
     }
-    text.push_str(&format!("\n{}", times(comparison)));
+    text.push_str(&format!("\n{}", times(comparison).text(width)));
     for table in [waits(comparison), counts(comparison)].into_iter().flatten() {
-        text.push_str(&format!("\n{table}"));
+        text.push_str(&format!("\n{}", table.text(width)));
     }
     for line in unmatched(comparison) {
         text.push_str(&format!("{line}\n"));
@@ -28,7 +28,7 @@ pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64) -> Stri
     for note in notes(comparison) {
         text.push_str(&format!("{note}\n"));
     }
-    text
+    fitted(&text, width)
 }
 
 /// The regions of one side.
@@ -159,7 +159,7 @@ fn factors(comparison: &Comparison) -> Option<Grid> {
     let mut table = Grid::new(vec![
         Column::right("before", "%"),
         Column::right("after", "%"),
-        Column::left("factor"),
+        Column::label("factor"),
     ]);
     for (name, before, after) in &rows {
         let cell = |part: &f64| format!("{:.1}", 100.0 * part);
@@ -176,7 +176,7 @@ fn times(comparison: &Comparison) -> Grid {
         Column::right("95 % interval", "%"),
         Column::right("share", "%"),
         Column::left("verdict"),
-        Column::left("region"),
+        Column::label("region"),
     ]);
     for (key, pair) in &comparison.regions {
         table.row(vec![
@@ -199,7 +199,7 @@ fn waits(comparison: &Comparison) -> Option<Grid> {
         Column::right("after", ""),
         Column::right("change", ""),
         Column::left("threads' time"),
-        Column::left("region"),
+        Column::label("region"),
     ]);
     let mut rows = 0;
     for (key, pair) in &comparison.regions {
@@ -253,7 +253,7 @@ fn counts(comparison: &Comparison) -> Option<Grid> {
     let mut heading: Vec<Column> =
         events.iter().map(|event| Column::right(event, "change")).collect();
     heading.push(Column::right("IPC", "change"));
-    heading.push(Column::left("region"));
+    heading.push(Column::label("region"));
     let mut table = Grid::new(heading);
     for (key, pair) in &comparison.regions {
         let mut cells: Vec<String> =

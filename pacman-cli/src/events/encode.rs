@@ -13,6 +13,7 @@ use super::register::{counters, has_selector};
 use super::tables::Tables;
 use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
+use crate::terminal::Fitted;
 
 /// Show the encoding of events: registers, counters, perf_event_attr
 #[derive(Args, Clone, Debug)]
@@ -64,7 +65,7 @@ pub(crate) fn encode(args: &EncodeArgs, machine: &dyn Platform, out: &mut dyn Wr
                 if std::mem::replace(&mut described, true) {
                     writeln!(out)?;
                 }
-                describe(name, loaded.cpu(), resolved, out)?;
+                describe(name, loaded.cpu(), resolved, &mut Fitted::stdout(out))?;
             }
             (Err(why), false) => {
                 // Flush first: on a terminal the error must follow the output before it.

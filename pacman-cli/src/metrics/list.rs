@@ -10,6 +10,7 @@ use crate::columns;
 use crate::document;
 use crate::error::CliResult;
 use crate::events::Loaded;
+use crate::terminal::Fitted;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -53,6 +54,7 @@ pub(super) fn list(
         document::write(out, &Document { cpu, contexts, metrics: metrics.collect() })?;
         return Ok(0);
     }
+    let out = &mut Fitted::stdout(out);
     let contexts = match pmu.contexts() {
         1 => "one context to a core".to_owned(),
         more => format!("{more} contexts to a core"),

@@ -17,6 +17,7 @@ use crate::columns;
 use crate::counts::named;
 use crate::document;
 use crate::error::{CliError, CliResult};
+use crate::terminal::Fitted;
 
 /// Show how well predictors do on programs that they were not trained on.
 ///
@@ -102,6 +103,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs, out: &mut dyn Write) -> CliResult {
     } else if args.csv {
         write_csv(out, &findings)?;
     } else {
+        let out = &mut Fitted::stdout(out);
         findings.iter().enumerate().try_for_each(|(index, finding)| {
             if index > 0 {
                 writeln!(out)?;

@@ -15,6 +15,7 @@ use crate::columns;
 use crate::counts::named;
 use crate::document;
 use crate::error::{self, CliError, CliResult};
+use crate::terminal::Fitted;
 
 /// Predict the time of a phase at every configuration, and name the next one to run.
 ///
@@ -95,6 +96,7 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> CliResult {
     } else if args.csv {
         write_csv(out, &model.machine, &answers)?;
     } else {
+        let out = &mut Fitted::stdout(out);
         answers.iter().enumerate().try_for_each(|(index, answer)| {
             if index > 0 {
                 writeln!(out)?;

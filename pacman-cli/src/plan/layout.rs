@@ -8,6 +8,7 @@ use pacman_events::allocate::{Assignment, Conflict, Placement, Pmu};
 use pacman_events::partition::{CorePlan, Schedule};
 
 use super::request::Request;
+use crate::terminal::Terminal;
 
 /// Marks an event whose count covers the whole core.
 const CORE: &str = " *";
@@ -83,12 +84,16 @@ fn table(
     let mut columns = vec![Column::left("")];
     for at in 0..contexts.len() {
         columns.push(Column::left(&format!("thread {at}")));
-        columns.extend(through.then(|| Column::left("through")));
+        columns.extend(through.then(|| Column { joined: true, ..Column::left("through") }));
     }
     let mut grid = Grid::new(columns);
     grid.ruled = false;
     rows.into_values().for_each(|row| grid.row(row));
-    grid.to_string().lines().try_for_each(|line| writeln!(out, "  {line}"))
+    grid.keys = 1;
+    let width = Terminal::stdout().width().saturating_sub(2);
+    grid.text(width)
+        .lines()
+        .try_for_each(|line| writeln!(out, "{}", format!("  {line}").trim_end()))
 }
 
 /// The name as requested, with the canonical name if that differs.

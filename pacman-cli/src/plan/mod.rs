@@ -15,6 +15,7 @@ use pacman_events::partition::{Partition, Schedule};
 use crate::document;
 use crate::error::{BAD_INPUT, CliError, CliResult};
 use crate::events::{self, Tables};
+use crate::terminal::Fitted;
 use request::{Failure, Request};
 
 /// The events cannot be counted as asked.
@@ -154,6 +155,7 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write)
             Ok(0)
         }
         Ok(schedule) => {
+            let out = &mut Fitted::stdout(out);
             let title = title(args, loaded.cpu(), &pmu, &schedule);
             layout::plan(&title, &schedule, &request, shown, args.spread, out)?;
             layout::parted(&schedule, &request, out)?;
@@ -180,7 +182,7 @@ fn refuse(
     if args.json {
         document::write(out, &json::conflict(conflict, request))?;
     } else {
-        layout::conflict(conflict, request, pmu, out)?;
+        layout::conflict(conflict, request, pmu, &mut Fitted::stdout(out))?;
     }
     Ok(CONFLICT)
 }

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::document;
 use crate::error::{CliError, CliResult};
+use crate::terminal::Fitted;
 use store::Kept;
 pub(crate) use store::Store;
 
@@ -91,8 +92,12 @@ pub(crate) fn memory(args: &MemoryArgs, out: &mut dyn Write) -> CliResult {
     })?;
     match &args.command {
         MemoryCommand::List { json: true } => document::write(out, &list(store.directory(), &all))?,
-        MemoryCommand::List { json: false } => text::list(out, store.directory(), &all)?,
-        MemoryCommand::Show { program } => text::show(out, &of(&all, program)?)?,
+        MemoryCommand::List { json: false } => {
+            text::list(&mut Fitted::stdout(out), store.directory(), &all)?
+        }
+        MemoryCommand::Show { program } => {
+            text::show(&mut Fitted::stdout(out), &of(&all, program)?)?
+        }
         MemoryCommand::Forget { program, .. } => {
             let chosen = match program {
                 Some(program) => of(&all, program)?,

@@ -11,6 +11,7 @@ use pacman_regions::RegionMemory;
 use super::store::Kept;
 use crate::run::seconds;
 use crate::stat::grouped;
+use crate::terminal::Terminal;
 
 /// A line for each program.
 pub(super) fn list(out: &mut dyn Write, directory: &Path, all: &[Kept]) -> io::Result<()> {
@@ -32,7 +33,7 @@ pub(super) fn list(out: &mut dyn Write, directory: &Path, all: &[Kept]) -> io::R
             Err(why) => vec![String::new(), String::new(), String::new(), age, why.clone()],
         });
     }
-    write!(out, "{grid}\nin {}\n", shown_path(directory))
+    write!(out, "{}\nin {}\n", grid.text(Terminal::stdout().width()), shown_path(directory))
 }
 
 /// The regions of one program, on each machine and of each build.
@@ -61,7 +62,7 @@ pub(super) fn show(out: &mut dyn Write, all: &[&Kept]) -> io::Result<()> {
         ];
         let mut grid = Grid::new(columns.map(column).to_vec());
         memory.regions.iter().for_each(|region| grid.row(row(region)));
-        writeln!(out, "{grid}")?;
+        writeln!(out, "{}", grid.text(Terminal::stdout().width()))?;
     }
     Ok(())
 }
@@ -86,7 +87,14 @@ fn row(region: &RegionMemory) -> Vec<String> {
 }
 
 fn column((name, left): (&str, bool)) -> Column {
-    if left { Column::left(name) } else { Column::right(name, "") }
+    // Both tables end with words.
+    if name == "machine" || name == "region" {
+        Column::label(name)
+    } else if left {
+        Column::left(name)
+    } else {
+        Column::right(name, "")
+    }
 }
 
 /// The time since then, in its largest unit.

@@ -10,6 +10,7 @@ use pacman_events::shown::shown_path;
 use super::report::{Column, ProcessReport, Report};
 use super::{csv, html, json, open_metrics, text, trace};
 use crate::error::{CliError, CliResult};
+use crate::terminal::Terminal;
 use pacman_core::atomic_write;
 
 /// The form of a report.
@@ -110,11 +111,16 @@ impl Destination {
         draft.persist(path).map(|_| ()).map_err(|error| unwritable(error.error))
     }
 
+    /// Files have lines of any length.
+    fn width(&self) -> usize {
+        if self.file.is_none() { Terminal::stderr().width() } else { usize::MAX }
+    }
+
     /// Writes the report. If the file cannot be written now, for example because the disk is full,
     /// the report goes to standard error. The run is over, and the report is its only result.
     pub(super) fn write(self, report: &Report) -> CliResult<()> {
         let answer = match self.form {
-            Form::Text => text::write(report, self.file.is_none()),
+            Form::Text => text::write(report, self.file.is_none(), self.width()),
             Form::Csv => csv::write(report),
             Form::Json => json::write(report),
             Form::Html => html::write(report),
@@ -126,7 +132,7 @@ impl Destination {
             return Ok(());
         };
         atomic_write::write(&path, answer.as_bytes()).map_err(|error| {
-            say(&text::write(report, true));
+            say(&text::write(report, true, Terminal::stderr().width()));
             CliError::Unwritable(format!("{}; it went to standard error", unwritten(&path, &error)))
         })
     }

@@ -14,6 +14,7 @@ use super::{csv, json};
 use crate::document;
 use crate::error::CliResult;
 use crate::exit::{Exit, INTERRUPTED};
+use crate::terminal::Fitted;
 
 /// Measures and writes as `args` say; the answer is the exit status.
 pub(super) fn run<S: Source>(
@@ -49,7 +50,8 @@ pub(super) fn run<S: Source>(
     if args.json {
         document::write(out, &json::summary(&basis, &whole, &intervals, end.of_command()))?;
     } else if !args.csv {
-        out.write_all(picture.summary(&basis, &whole).as_bytes())?;
+        let summary = picture.summary(&basis, &whole);
+        Fitted::stdout(out).write_all(summary.as_bytes())?;
     }
     Ok(end.status())
 }

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use pacman_core::export::TableStyle;
-use pacman_core::export::grid::{Column, Grid};
+use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_events::shown::{self, command_line};
 
 use super::answer::{Answer, By, Interval, census};
@@ -66,7 +65,7 @@ pub(super) fn whole(
     if more > 0 {
         text.push_str(&format!("{more} more notes are left out here; --json has all\n"));
     }
-    text
+    fitted(&text, answer.width)
 }
 
 /// The line below the table that explains the percentages beside counts.
@@ -182,11 +181,7 @@ fn table(answer: &Answer, rows: &[Row], summaries: &[Row]) -> String {
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
         grid.total(summed("total".into(), &total));
     }
-    let mut style = TableStyle::default();
-    style.width = answer.width;
-    let mut text = Vec::new();
-    grid.write(&style, &mut text).expect("memory takes all that is written");
-    String::from_utf8_lossy(&text).into_owned()
+    grid.text(answer.width)
 }
 
 fn row_keys(by: By, row: &Row, first: bool) -> Vec<String> {

@@ -129,7 +129,7 @@ impl AnswerWriter {
                 .collect(),
             is_grouped: false,
             top: args.top.map(|number| number as usize),
-            width: screen.and_then(|screen| screen.columns).unwrap_or(usize::MAX),
+            width: screen.map_or(usize::MAX, Terminal::width),
         };
         // Programs get each thread, and who asks for threads.
         let may_group = format == Format::Text && by == By::Thread && !args.per_thread;

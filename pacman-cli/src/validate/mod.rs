@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use crate::document;
 use crate::error::{CliError, CliResult};
+use crate::terminal::Terminal;
 use crate::validate::checks::{Check, Validator};
 use pacman_core::{atomic_write, platform};
 
@@ -66,10 +67,10 @@ pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> CliResult {
     let report = run(&validator, &checks, usize::from(args.repeat));
     if let Some(path) = &args.output {
         let json = path.extension().is_some_and(|extension| extension == "json");
-        atomic_write::write(path, render(&report, json).as_bytes())
+        atomic_write::write(path, render(&report, json, usize::MAX).as_bytes())
             .map_err(|error| CliError::unwritable(path, &error))?;
     }
-    out.write_all(render(&report, args.json).as_bytes())?;
+    out.write_all(render(&report, args.json, Terminal::stdout().width()).as_bytes())?;
     Ok(exit_status(&report))
 }
 
@@ -93,8 +94,8 @@ fn run(validator: &Validator, checks: &[Check], repeats: usize) -> Report {
     }
 }
 
-fn render(report: &Report, json: bool) -> String {
-    if json { document::text(&json::report(report)) } else { text::report(report) }
+fn render(report: &Report, json: bool, width: usize) -> String {
+    if json { document::text(&json::report(report)) } else { text::report(report, width) }
 }
 
 const EXAMPLES: &str = "\

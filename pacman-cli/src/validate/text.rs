@@ -3,19 +3,19 @@
 use std::fmt::Write;
 
 use crate::validate::checks::{Counted, Outcome};
-use pacman_core::export::grid::{Column, Grid};
+use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_core::report::DOUBTED;
 use pacman_events::{CpuModel, Overcount, overcounts};
 
 use super::report::Report;
 
-/// The whole answer, ending in a newline.
-pub(super) fn report(report: &Report) -> String {
+/// The whole answer in lines of at most `width` columns.
+pub(super) fn report(report: &Report, width: usize) -> String {
     let mut text = processor(report);
     let mut notes = Notes::default();
     let rows = report.outcomes.iter().map(|outcome| row(outcome, &mut notes)).collect();
     line(&mut text, format_args!(""));
-    text += &table(rows).to_string();
+    text += &table(rows).text(width);
     let mut said: Vec<&str> = Vec::new();
     for outcome in report.outcomes.iter().filter(|outcome| outcome.result.is_ok()) {
         if !said.contains(&outcome.name.as_str()) {
@@ -34,7 +34,7 @@ pub(super) fn report(report: &Report) -> String {
     for (number, note) in notes.0.iter().enumerate() {
         line(&mut text, format_args!("[{}] {note}", number + 1));
     }
-    text
+    fitted(&text, width)
 }
 
 /// Reasons, each said once.
@@ -167,7 +167,7 @@ fn table(rows: Vec<[String; 5]>) -> Grid {
         left("KERNEL"),
         right("TRUE COUNT"),
         right("COUNTED"),
-        left("VERDICT"),
+        Column::label("VERDICT"),
     ]);
     grid.ruled = false;
     rows.into_iter().for_each(|row| grid.row(row.into()));
@@ -220,7 +220,7 @@ mod tests {
             row(["LOADS", "loads", "-", "-", "not countable [1]"]),
         ]);
         assert_eq!(
-            text.to_string(),
+            text.text(usize::MAX),
             "EVENT   KERNEL              TRUE COUNT  COUNTED  VERDICT\n\
              CYCLES  dependent-adds  640000..670000   640015  within 4.49 %\n\
              LOADS   loads                        -        -  not countable [1]\n"

@@ -61,6 +61,7 @@ mod stat_totals;
 mod stat_tracing;
 mod trace_format;
 mod validate;
+mod width;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -10,7 +10,7 @@ use crate::stat::{clean, grouped};
 
 /// The table of what adaptation chose for the `shown` regions with the most time, and below it why. Empty if nothing
 /// was adapted.
-pub(super) fn table(process: &ProcessReport, shown: usize) -> String {
+pub(super) fn table(process: &ProcessReport, shown: usize, width: usize) -> String {
     if !process.is_adapted() {
         return String::new();
     }
@@ -20,7 +20,7 @@ pub(super) fn table(process: &ProcessReport, shown: usize) -> String {
         Column::left("state"),
         Column::right("reduced", "executions"),
         Column::right("gained", ""),
-        Column::left("region"),
+        Column::label("region"),
     ]);
     let regions = &process.regions[..shown];
     let common = Common::of(regions);
@@ -71,7 +71,7 @@ pub(super) fn table(process: &ProcessReport, shown: usize) -> String {
         }
     }
     lines.push_str(&common.lines());
-    format!("\n{table}\n{lines}")
+    format!("\n{}\n{lines}", table.text(width))
 }
 
 /// Guards that kept more than `FEW` regions for the same reason, without a place. They share one line.

@@ -10,13 +10,13 @@ use crate::run::report::{
 use crate::stat::clean;
 
 /// The tree of the process and the table of its first `shown` regions; empty if waits were not timed.
-pub(super) fn section(process: &ProcessReport, shown: usize) -> String {
+pub(super) fn section(process: &ProcessReport, shown: usize, width: usize) -> String {
     let mut text = String::new();
     if let Some(tree) = &process.efficiency {
         text.push_str(&format!("\n{}", program(process, tree)));
     }
     if let Some(table) = regions(process, shown) {
-        text.push_str(&format!("\n{table}"));
+        text.push_str(&format!("\n{}", table.text(width)));
     }
     text
 }
@@ -161,7 +161,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Option<Grid> {
         Column::right("useful on", "processor %"),
         Column::right("worst wait", "%"),
         Column::left("threads wait"),
-        Column::left("region"),
+        Column::label("region"),
     ]);
     let percent = |part: f64| format!("{:.1}", 100.0 * part);
     let row = |region: &RegionReport| -> Option<Vec<String>> {

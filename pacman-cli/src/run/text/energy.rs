@@ -16,7 +16,7 @@ pub(super) fn table(process: &ProcessReport, shown: usize) -> Option<Grid> {
         Column::right("power", ""),
         Column::right("time", ""),
         Column::right("executions", "read"),
-        Column::left("region"),
+        Column::label("region"),
     ]);
     let absent = || "-".to_owned();
     let share = |part: f64| match whole.joules > 0.0 {

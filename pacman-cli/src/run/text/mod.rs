@@ -20,13 +20,14 @@ pub(crate) use amount::{seconds, share};
 pub(super) use efficiency::{help, meaning, name, reason_at};
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
-use pacman_core::export::grid::{Column, Grid};
+use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_events::shown::command_line;
 pub(super) use sampling::{line as sampling_line, within};
 pub(super) use slots::sentence as smt_off_sentence;
 
-/// The whole report; on a terminal, between the program's output and the prompt, not all of it.
-pub(super) fn write(report: &Report, is_short: bool) -> String {
+/// The whole report; on a terminal, between the program's output and the prompt, not all of it. Lines
+/// have at most `width` columns.
+pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
     let busy: String = report.busy.iter().map(|line| format!("{}\n", clean(line))).collect();
     let mut text = format!("\n{busy}{}\n", heading(report));
     if !is_short {
@@ -38,9 +39,9 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         ));
     }
     if report.overview.has_several() {
-        text.push_str(&overview::section(&report.overview, is_short));
+        text.push_str(&overview::section(&report.overview, is_short, width));
     }
-    text.push_str(&mpi::section(report, is_short));
+    text.push_str(&mpi::section(report, is_short, width));
     let mut notes: Vec<String> = Vec::new();
     if report.left_out > 0 {
         let of_all = "the first ranks are shown in full here; a report in .json or .csv has all";
@@ -51,17 +52,17 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         text.push_str(&format!("\n{}\n", about(process)));
         let shown = shown(process, is_short);
         if shown > 0 {
-            text.push_str(&format!("\n{}", regions(process, shown)));
+            text.push_str(&format!("\n{}", regions(process, shown).text(width)));
         }
         let left_out = process.regions.len() - shown;
         if left_out > 0 {
             text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
         }
-        text.push_str(&efficiency::section(process, shown));
+        text.push_str(&efficiency::section(process, shown, width));
         if let Some(table) = waits::table(process, shown, is_short) {
-            text.push_str(&format!("\n{table}"));
+            text.push_str(&format!("\n{}", table.text(width)));
         }
-        text.push_str(&slots::section(process, shown));
+        text.push_str(&slots::section(process, shown, width));
         for table in [
             counts(process, shown),
             counts_by_state(process, shown),
@@ -71,10 +72,10 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         .into_iter()
         .flatten()
         {
-            text.push_str(&format!("\n{}", table));
+            text.push_str(&format!("\n{}", table.text(width)));
         }
-        text.push_str(&adaptation::table(process, shown));
-        text.push_str(&phases::section(process, is_short));
+        text.push_str(&adaptation::table(process, shown, width));
+        text.push_str(&phases::section(process, is_short, width));
         let of_process = |note: &String| match several {
             true => format!("process {}: {note}", process.process.pid),
             false => note.clone(),
@@ -95,7 +96,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         text.push('\n');
         notes.iter().for_each(|note| text.push_str(&format!("{}\n", clean(note))));
     }
-    text
+    fitted(&text, width)
 }
 
 fn heading(report: &Report) -> String {
@@ -178,7 +179,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Grid {
         Column::right("threads", ""),
         Column::right("imbalance", ""),
         Column::right("waiting", "%"),
-        Column::left("region"),
+        Column::label("region"),
     ]);
     for region in &process.regions[..shown] {
         let mark = if region.teams.len() > 1 { "*" } else { "" };
@@ -263,7 +264,7 @@ fn counts_table(process: &ProcessReport, before: Vec<Column>) -> Option<Grid> {
         heading.push(Column::right("rate", ""));
     }
     heading.extend(columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));
-    heading.push(Column::left("region"));
+    heading.push(Column::label("region"));
     Some(Grid::new(heading))
 }
 
@@ -289,7 +290,7 @@ fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Grid
         Column::right("core", ""),
         Column::right("beside", ""),
         Column::right("moves", ""),
-        Column::left("region"),
+        Column::label("region"),
     ]);
     let most = if is_short { THREADS } else { usize::MAX };
     let mut rows = 0;

@@ -7,7 +7,7 @@ use crate::run::report::{MpiCall, MpiFactor, MpiFactors, MpiSummary, ProcessRepo
 use crate::stat::{clean, grouped};
 
 /// The tree and the table of calls; empty without timed MPI calls.
-pub(super) fn section(report: &Report, is_short: bool) -> String {
+pub(super) fn section(report: &Report, is_short: bool, width: usize) -> String {
     let MpiSummary { calls, times, .. } = &report.overview.mpi;
     if calls.is_empty() {
         return String::new();
@@ -16,7 +16,8 @@ pub(super) fn section(report: &Report, is_short: bool) -> String {
         format!("\n{}", tree(&factors, &hosts(&report.overview.mpi)))
     });
     let shown = if is_short { calls.len().min(CALLS) } else { calls.len() };
-    text.push_str(&format!("\n{}", table(&calls[..shown], report.overview.mpi.seconds())));
+    let calls_table = table(&calls[..shown], report.overview.mpi.seconds());
+    text.push_str(&format!("\n{}", calls_table.text(width)));
     if shown < calls.len() {
         let left_out = calls.len() - shown;
         text.push_str(&format!(
@@ -113,7 +114,7 @@ fn table(calls: &[MpiCall], all: f64) -> Grid {
         Column::right("calls", ""),
         Column::right("mean", ""),
         Column::right("in regions", ""),
-        Column::left("function"),
+        Column::label("function"),
     ]);
     for call in calls {
         let count = call.count + call.inside_count;

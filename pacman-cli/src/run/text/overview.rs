@@ -7,7 +7,7 @@ use crate::run::report::{Overview, RankSummary, RegionSummary};
 use crate::stat::{clean, grouped};
 
 /// The section; on a terminal only the slowest ranks and the longest regions.
-pub(super) fn section(overview: &Overview, is_short: bool) -> String {
+pub(super) fn section(overview: &Overview, is_short: bool, width: usize) -> String {
     let most = if is_short { SHOWN } else { usize::MAX };
     let mut ranks: Vec<&RankSummary> = overview.ranks.iter().collect();
     if ranks.len() > most {
@@ -16,14 +16,14 @@ pub(super) fn section(overview: &Overview, is_short: bool) -> String {
         ranks.sort_by_key(|rank| rank.rank);
     }
     let (all, shown) = (overview.ranks.len(), ranks.len());
-    let mut text = format!("\n{}", rank_table(&ranks));
+    let mut text = format!("\n{}", rank_table(&ranks).text(width));
     if all > shown {
         text.push_str(&format!("the {shown} of {all} ranks with the most time in regions\n"));
     }
     let regions = &overview.regions[..overview.regions.len().min(most)];
     // Ranks may call MPI without any region.
     if !regions.is_empty() {
-        text.push_str(&format!("\n{}", region_table(regions)));
+        text.push_str(&format!("\n{}", region_table(regions).text(width)));
     }
     text
 }
@@ -63,7 +63,7 @@ fn region_table(regions: &[RegionSummary]) -> Grid {
         Column::right("slowest", "rank"),
         Column::right("imbalance", "of ranks"),
         Column::right("waiting", "%"),
-        Column::left("region in all ranks"),
+        Column::label("region in all ranks"),
     ]);
     for region in regions {
         table.row(vec![

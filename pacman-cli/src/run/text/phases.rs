@@ -7,19 +7,19 @@ use crate::run::report::{Figures, PhaseReport, ProcessReport};
 use crate::stat::{clean, grouped};
 
 /// The tables; empty without phases.
-pub(super) fn section(process: &ProcessReport, is_short: bool) -> String {
+pub(super) fn section(process: &ProcessReport, is_short: bool, width: usize) -> String {
     let most = if is_short { PHASES } else { usize::MAX };
     let shown = &process.phases[..process.phases.len().min(most)];
     if shown.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{}", phases(process, shown));
+    let mut text = format!("\n{}", phases(process, shown).text(width));
     let left_out = process.phases.len() - shown.len();
     if left_out > 0 {
         text.push_str(&format!("{left_out} more phases are left out here; -o FILE has all\n"));
     }
     let threads = threads(process, shown, if is_short { THREADS } else { usize::MAX });
-    text + &threads.map_or_else(String::new, |table| format!("\n{table}"))
+    text + &threads.map_or_else(String::new, |table| format!("\n{}", table.text(width)))
 }
 
 fn phases(process: &ProcessReport, shown: &[PhaseReport]) -> Grid {
@@ -36,7 +36,7 @@ fn phases(process: &ProcessReport, shown: &[PhaseReport]) -> Grid {
     }
     heading.extend(counted(process));
     heading.extend(process.columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));
-    heading.extend([Column::left("kind"), Column::left("phase")]);
+    heading.extend([Column::left("kind"), Column::label("phase")]);
     let mut table = Grid::new(heading);
     for phase in shown {
         let mut cells = vec![
@@ -70,7 +70,7 @@ fn threads(process: &ProcessReport, shown: &[PhaseReport], most: usize) -> Optio
         Column::right("moves", ""),
     ];
     heading.extend(counted(process));
-    heading.push(Column::left("phase"));
+    heading.push(Column::label("phase"));
     let mut table = Grid::new(heading);
     let mut rows = 0;
     for phase in shown.iter().filter(|phase| phase.threads.len() > 1) {

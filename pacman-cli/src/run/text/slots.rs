@@ -10,7 +10,7 @@ use crate::run::report::{CoreSlots, ProcessReport, RegionReport, RegionSlots, Th
 use crate::stat::clean;
 
 /// The slots of the first `shown` regions; empty if their events were not counted.
-pub(super) fn section(process: &ProcessReport, shown: usize) -> String {
+pub(super) fn section(process: &ProcessReport, shown: usize, width: usize) -> String {
     let regions: Vec<(&RegionReport, &RegionSlots)> = process.regions[..shown]
         .iter()
         .filter_map(|region| Some((region, region.slots.as_ref()?)))
@@ -31,7 +31,7 @@ pub(super) fn section(process: &ProcessReport, shown: usize) -> String {
         );
         heading.extend(has_contention.then(|| Column::right("SMT", "%")));
     }
-    heading.push(Column::left("region"));
+    heading.push(Column::label("region"));
     let mut table = Grid::new(heading);
     for (region, slots) in &regions {
         let mut name = clean(&region.name.short());
@@ -46,7 +46,7 @@ pub(super) fn section(process: &ProcessReport, shown: usize) -> String {
             }
         }
     }
-    format!("\nIssue slots of each thread:\n{table}{}", lines(&regions))
+    format!("\nIssue slots of each thread:\n{}{}", table.text(width), lines(&regions))
 }
 
 /// The verdicts, then the reasons for absent shares.

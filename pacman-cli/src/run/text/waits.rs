@@ -15,7 +15,7 @@ pub(super) fn table(process: &ProcessReport, shown: usize, is_short: bool) -> Op
         Column::right("waits", ""),
         Column::right("mean", ""),
         Column::left("threads wait"),
-        Column::left("region"),
+        Column::label("region"),
     ]);
     // A program may have all its loops in one region.
     let few = (ROWS / shown.max(1)).clamp(5, 12);

@@ -75,7 +75,7 @@ impl<'a> Layout<'a> {
             })
             .collect();
         let columns = self.columns(counted).split_off(placeless);
-        Grid { columns, keys: self.keys() - placeless, rows, ruled: true }
+        Grid { columns, keys: self.keys() - placeless, rows, ruled: true, is_list: false }
     }
 
     fn figures(&self, thread: &ThreadReport, row: &PhaseReport) -> Figures {
@@ -171,6 +171,7 @@ impl<'a> Layout<'a> {
             head: [name.to_string(), unit.to_string()],
             left: false,
             joined,
+            label: false,
         };
         let mut columns = Vec::new();
         if self.packages {

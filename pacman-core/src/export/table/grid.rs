@@ -1,7 +1,8 @@
 //! Columns, rows and rules on a given width: all aligned text of the library and the command.
 
-use std::{fmt, io};
+use std::io;
 
+use super::layout::{self, Band};
 use super::text;
 use crate::export::TableStyle;
 
@@ -14,6 +15,9 @@ pub struct Column {
     pub left: bool,
     /// The column stays beside the one before it.
     pub joined: bool,
+    /// The last column, of names as long as programs make them. Every band has it; a name that finds no
+    /// room beside the figures goes below them, in as many lines as it needs.
+    pub label: bool,
 }
 
 /// A row with one cell per column.
@@ -51,6 +55,8 @@ pub struct Grid {
     pub rows: Vec<Row>,
     /// A rule goes below the heading.
     pub ruled: bool,
+    /// Columns that do not fit go below their row, not into a band of their own: for tables of words.
+    pub is_list: bool,
 }
 
 impl Column {
@@ -62,14 +68,24 @@ impl Column {
     /// A column of figures. A unit that the name contains already is left out.
     pub fn right(name: &str, unit: &str) -> Column {
         let unit = if name.to_ascii_lowercase().contains(unit) { "" } else { unit };
-        Column { head: [name.to_owned(), unit.to_owned()], left: false, joined: false }
+        Column {
+            head: [name.to_owned(), unit.to_owned()],
+            left: false,
+            joined: false,
+            label: false,
+        }
+    }
+
+    /// The last column, of names that may be long.
+    pub fn label(name: &str) -> Column {
+        Column { label: true, ..Column::left(name) }
     }
 }
 
 impl Grid {
     /// A grid without rows.
     pub fn new(columns: Vec<Column>) -> Grid {
-        Grid { columns, keys: 0, rows: Vec::new(), ruled: true }
+        Grid { columns, keys: 0, rows: Vec::new(), ruled: true, is_list: false }
     }
 
     /// Adds a row.
@@ -87,63 +103,71 @@ impl Grid {
     /// Writes the grid as one band, or as several bands below each other if it is wider than the
     /// style allows.
     pub fn write(&self, style: &TableStyle, out: &mut dyn io::Write) -> io::Result<()> {
-        let widths = self.widths();
-        for (number, band) in self.bands(&widths, style.width).iter().enumerate() {
+        for (number, band) in layout::bands(self, style.width).iter().enumerate() {
             if number > 0 {
                 line(out, style, Tone::Plain, "")?;
             }
-            self.write_band(band, &widths, style, out)?;
+            self.write_band(band, style, out)?;
         }
         Ok(())
+    }
+
+    /// The grid in `width` columns, without colours; `usize::MAX` for as many as it needs.
+    pub fn text(&self, width: usize) -> String {
+        let style = TableStyle { width, ..TableStyle::default() };
+        let mut text = Vec::new();
+        self.write(&style, &mut text).expect("memory takes all that is written");
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// The columns of the terminal that its widest band takes.
     pub fn width(&self, style: &TableStyle) -> usize {
-        let widths = self.widths();
-        let bands = self.bands(&widths, style.width);
-        bands.iter().map(|band| total(band, &widths)).max().unwrap_or(0)
+        layout::bands(self, style.width).iter().map(Band::width).max().unwrap_or(0)
     }
 
     fn write_band(
         &self,
-        band: &[usize],
-        widths: &[usize],
+        band: &Band,
         style: &TableStyle,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
-        let total = total(band, widths);
-        for head in 0..2 {
-            let text = self.join(band, widths, |column| &self.columns[column].head[head]);
-            if head == 0 || !text.trim().is_empty() {
-                line(out, style, if head == 0 { Tone::Heading } else { Tone::Quiet }, &text)?;
-            }
+        let names = self.lines(band, |column| &self.columns[column].head[0]);
+        let units = self.lines(band, |column| &self.columns[column].head[1]);
+        line(out, style, Tone::Heading, &names[0])?;
+        for text in units.iter().filter(|text| !text.trim().is_empty()) {
+            line(out, style, Tone::Quiet, text)?;
         }
+        names[1..].iter().try_for_each(|text| line(out, style, Tone::Heading, text))?;
         if self.ruled {
-            line(out, style, Tone::Quiet, &rule(style, total))?;
+            line(out, style, Tone::Quiet, &rule(style, band.width()))?;
         }
         for row in &self.rows {
             if row.ruled {
-                line(out, style, Tone::Quiet, &rule(style, total))?;
+                line(out, style, Tone::Quiet, &rule(style, band.width()))?;
             }
-            let text = self.join(band, widths, |column| &row.cells[column]);
-            line(out, style, row.tone, &text)?;
+            let lines = self.lines(band, |column| &row.cells[column]);
+            lines.iter().try_for_each(|text| line(out, style, row.tone, text))?;
         }
         Ok(())
     }
 
-    fn join<'a>(
-        &'a self,
-        band: &[usize],
-        widths: &[usize],
-        cell: impl Fn(usize) -> &'a str,
-    ) -> String {
+    /// The cells of a row in one line, with more lines for a cell that has to be broken.
+    fn lines<'a>(&'a self, band: &Band, cell: impl Fn(usize) -> &'a str) -> Vec<String> {
         let mut text = String::new();
-        for (position, &column) in band.iter().enumerate() {
+        let mut more = Vec::new();
+        for (position, &(column, width)) in band.columns.iter().enumerate() {
             if position > 0 {
-                text.push_str(&" ".repeat(GAP));
+                text.push_str(&" ".repeat(layout::GAP));
             }
-            let cell = cell(column);
-            let room = " ".repeat(widths[column].saturating_sub(text::width(cell)));
+            let mut cell = cell(column);
+            let pieces;
+            if self.columns[column].left && text::width(cell) > width {
+                pieces = text::wrap(cell, width, "");
+                let start = " ".repeat(text::width(&text));
+                more.extend(pieces[1..].iter().map(|piece| format!("{start}{piece}")));
+                cell = &pieces[0];
+            }
+            let room = " ".repeat(width.saturating_sub(text::width(cell)));
             if self.columns[column].left {
                 text.push_str(cell);
                 text.push_str(&room);
@@ -152,59 +176,34 @@ impl Grid {
                 text.push_str(cell);
             }
         }
-        text
-    }
-
-    /// The width of each column: that of its widest cell.
-    fn widths(&self) -> Vec<usize> {
-        self.columns
-            .iter()
-            .enumerate()
-            .map(|(number, column)| {
-                let heads = column.head.iter().map(|head| text::width(head));
-                let cells = self.rows.iter().map(|row| text::width(&row.cells[number]));
-                heads.chain(cells).max().unwrap_or(0)
-            })
-            .collect()
-    }
-
-    /// The columns of each band: the keys, and as many others as fit.
-    fn bands(&self, widths: &[usize], most: usize) -> Vec<Vec<usize>> {
-        let keys: Vec<usize> = (0..self.keys).collect();
-        let own: usize = keys.iter().map(|&key| widths[key] + GAP).sum();
-        let mut bands = Vec::new();
-        let (mut band, mut used) = (keys.clone(), own);
-        let mut next = self.keys;
-        while next < self.columns.len() {
-            let joined = self.columns[next + 1..].iter().take_while(|column| column.joined).count();
-            let group = next..next + 1 + joined;
-            let wide: usize = group.clone().map(|column| widths[column] + GAP).sum();
-            // The last gap of the band is not written.
-            if band.len() > keys.len() && used + wide > most.saturating_add(GAP) {
-                bands.push(std::mem::replace(&mut band, keys.clone()));
-                used = own;
-            }
-            used += wide;
-            next = group.end;
-            band.extend(group);
+        let below = band.below.iter().map(|&column| cell(column)).filter(|cell| !cell.is_empty());
+        let below = below.collect::<Vec<_>>().join("  ");
+        let mut lines = vec![text];
+        lines.append(&mut more);
+        if !below.is_empty() {
+            lines.extend(text::wrap(&format!("{INDENT}{below}"), band.most, INDENT));
         }
-        bands.push(band);
-        bands
+        lines
     }
 }
 
-/// Without colours, as wide as needed.
-impl fmt::Display for Grid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let style = TableStyle { width: usize::MAX, ..TableStyle::default() };
-        let mut text = Vec::new();
-        self.write(&style, &mut text).expect("memory takes all that is written");
-        f.write_str(&String::from_utf8_lossy(&text))
+/// Text without colours, in lines of at most `most` columns; tables that fit stay as they are.
+pub fn fitted(text: &str, most: usize) -> String {
+    let mut fitted = String::with_capacity(text.len());
+    for line in text.lines() {
+        if text::width(line) <= most {
+            fitted.push_str(line);
+            fitted.push('\n');
+            continue;
+        }
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        let indent = format!("{:1$}", "", blanks + 2);
+        for piece in text::wrap(line, most, &indent) {
+            fitted.push_str(piece.trim_end());
+            fitted.push('\n');
+        }
     }
-}
-
-fn total(band: &[usize], widths: &[usize]) -> usize {
-    band.iter().map(|&column| widths[column]).sum::<usize>() + GAP * band.len().saturating_sub(1)
+    fitted
 }
 
 /// Writes one line without trailing blanks, in its colour if the style has colours.
@@ -234,8 +233,8 @@ pub(super) fn rule(style: &TableStyle, width: usize) -> String {
     if style.unicode { "─" } else { "-" }.repeat(width)
 }
 
-/// Blanks between two columns.
-const GAP: usize = 2;
+/// Before cells below their row.
+const INDENT: &str = "    ";
 
 #[cfg(test)]
 mod tests {
@@ -248,7 +247,7 @@ mod tests {
         grid.total(vec!["0.1".into(), "größe".into()]);
         let rule = "-".repeat(22);
         assert_eq!(
-            grid.to_string(),
+            grid.text(usize::MAX),
             format!(
                 "  time  region\n     s\n{rule}\n12.345  main, region 0\n{rule}\n   0.1  größe\n"
             )
@@ -260,6 +259,71 @@ mod tests {
         let mut grid = Grid::new(vec![Column::left("EVENT"), Column::right("time s", "s")]);
         grid.ruled = false;
         grid.row(vec!["漢字".into(), "1".into()]);
-        assert_eq!(grid.to_string(), "EVENT  time s\n漢字        1\n");
+        assert_eq!(grid.text(usize::MAX), "EVENT  time s\n漢字        1\n");
+    }
+
+    /// Three figures of six columns each and a name of 44.
+    fn wide() -> Grid {
+        let mut grid = Grid::new(vec![
+            Column::right("one", ""),
+            Column::right("two", ""),
+            Column::right("three", ""),
+            Column::label("region"),
+        ]);
+        let name = "space::a_function_with_a_long_name, line 123";
+        grid.row(vec!["123456".into(), "234567".into(), "345678".into(), name.into()]);
+        grid
+    }
+
+    #[test]
+    fn a_name_takes_the_room_that_the_figures_leave() {
+        assert_eq!(
+            wide().text(52),
+            "   one     two   three  region\n\
+             ----------------------------------------------------\n\
+             123456  234567  345678  space::a_function_with_a_\n                        \
+             long_name, line 123\n"
+        );
+        assert_eq!(wide().text(68).lines().count(), 3, "it fits");
+    }
+
+    #[test]
+    fn a_name_without_room_goes_below_its_figures() {
+        assert_eq!(
+            wide().text(40),
+            "   one     two   three\n    region\n----------------------\n\
+             123456  234567  345678\n    space::a_function_with_a_long_name, line\n    123\n"
+                .replace("name, line\n    123", "name,\n    line 123")
+        );
+    }
+
+    #[test]
+    fn every_band_has_the_name() {
+        let text = wide().text(20);
+        let names = text.split_whitespace().collect::<String>();
+        assert_eq!(names.matches("long_name,line123").count(), 2, "{text}");
+        assert!(text.lines().all(|line| line.len() <= 20), "{text}");
+    }
+
+    #[test]
+    fn words_that_do_not_fit_go_below_their_row() {
+        let mut grid = Grid::new(["EVENT", "KIND", "NOTE"].map(Column::left).to_vec());
+        (grid.ruled, grid.is_list) = (false, true);
+        grid.columns[2].label = true;
+        grid.row(vec!["CYCLES".into(), "preset".into(), "counts the cycles of a thread".into()]);
+        assert_eq!(
+            grid.text(20),
+            "EVENT   KIND\n    NOTE\nCYCLES  preset\n    counts the\n    cycles of a\n    thread\n"
+        );
+    }
+
+    #[test]
+    fn sentences_break_between_words_and_keep_their_indent() {
+        assert_eq!(
+            fitted("one two three\n  four five six\n", 9),
+            "one two\n  three\n  four\n    five\n    six\n"
+        );
+        assert_eq!(fitted("short\n", usize::MAX), "short\n");
+        assert_eq!(fitted("unbreakable", 4), "unbr\n  ea\n  ka\n  bl\n  e\n");
     }
 }

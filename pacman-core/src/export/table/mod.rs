@@ -5,6 +5,7 @@ mod cell;
 mod figures;
 mod footnotes;
 pub mod grid;
+mod layout;
 mod quantity;
 mod rate;
 mod reading_cost;
@@ -110,7 +111,7 @@ pub fn table(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io
         line(out, style, Tone::Plain, "")?;
     }
     for note in notes {
-        for part in text::wrap(&note, style.width) {
+        for part in text::wrap(&note, style.width, "  ") {
             line(out, style, Tone::Quiet, &part)?;
         }
     }

@@ -29,20 +29,28 @@ pub(super) fn clip(text: &str, most: usize, unicode: bool) -> String {
     cut
 }
 
-/// A paragraph in lines of at most `most` columns, if its words allow. All lines but the first are
-/// indented by two.
-pub(super) fn wrap(paragraph: &str, most: usize) -> Vec<String> {
+/// A paragraph in lines of at most `most` columns, broken between words; a word that is wider than a
+/// line is broken too. All lines but the first begin with `indent`.
+pub(super) fn wrap(paragraph: &str, most: usize, indent: &str) -> Vec<String> {
     let mut lines = Vec::new();
+    // A line has room for a letter at least.
+    let most = most.max(width(indent) + 2);
     let mut line = String::new();
-    for word in paragraph.split(' ') {
-        if !line.trim().is_empty() && width(&line) + 1 + width(word) > most {
-            lines.push(std::mem::replace(&mut line, "  ".to_string()));
-            line.push_str(word);
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
+    for (number, word) in paragraph.split(' ').enumerate() {
+        if number > 0 && !line.trim().is_empty() && width(&line) + 1 + width(word) > most {
+            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+        } else if number > 0 {
+            line.push(' ');
+        }
+        for c in word.chars() {
+            if width(&line) + columns(c) > most {
+                // A name is easier to read in its parts.
+                let part = line.rfind([':', '_', '.', ',', '/', '<']).map(|at| at + 1);
+                let part = part.filter(|at| *at > line.len() / 2 && *at > indent.len());
+                let rest = line.split_off(part.unwrap_or(line.len()));
+                lines.push(std::mem::replace(&mut line, format!("{indent}{rest}")));
             }
-            line.push_str(word);
+            line.push(c);
         }
     }
     lines.push(line);
@@ -126,8 +134,10 @@ mod tests {
 
     #[test]
     fn paragraphs_break_between_words() {
-        assert_eq!(wrap("one two three", 8), ["one two", "  three"]);
-        assert_eq!(wrap("unbreakable", 4), ["unbreakable"]);
+        assert_eq!(wrap("one two three", 8, "  "), ["one two", "  three"]);
+        assert_eq!(wrap("a  b", 9, ""), ["a  b"]);
+        assert_eq!(wrap("space::a_name", 10, ""), ["space::a_", "name"]);
+        assert_eq!(wrap("unbreakable", 4, ""), ["unbr", "eaka", "ble"]);
     }
 
     #[test]
