@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pacman_core::Provenance;
 use serde::{Serialize, Serializer};
 
-use crate::indented::Indented;
+use crate::indented::{Indented, OneLine};
 
 /// Writes a document, indented, with a line feed.
 pub(crate) fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
@@ -28,8 +28,15 @@ fn write_to<W: Write>(mut out: W, document: &impl Serialize) -> io::Result<()> {
 
 /// The text of a document on one line, with a line feed.
 pub(crate) fn line(document: &impl Serialize) -> String {
-    let text = serde_json::to_string(document);
-    text.expect("memory takes everything, and names are strings") + "\n"
+    let mut text = Vec::new();
+    write_line(&mut text, document).expect("memory takes everything, and names are strings");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Writes a document on one line, with a line feed.
+pub(crate) fn write_line(mut out: impl Write, document: &impl Serialize) -> io::Result<()> {
+    document.serialize(&mut serde_json::Serializer::with_formatter(&mut out, OneLine))?;
+    out.write_all(b"\n")
 }
 
 /// The document as a tree.

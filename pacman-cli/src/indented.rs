@@ -19,6 +19,16 @@ pub(crate) struct Indented {
     is_number: bool,
 }
 
+/// All on one line.
+pub(crate) struct OneLine;
+
+impl Formatter for OneLine {
+    fn write_f64<W: ?Sized + Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
+        // A difference or an empty sum may be -0.
+        CompactFormatter.write_f64(out, value + 0.0)
+    }
+}
+
 /// The text between two members, at the greatest depth that one write covers. A first member has no comma.
 const BEFORE: &[u8; 66] = b",\n                                                                ";
 
@@ -193,6 +203,15 @@ mod tests {
                 serde_json::to_string_pretty(&value).expect("keys are strings")
             );
         }
+    }
+
+    #[test]
+    fn nothing_has_no_sign() {
+        let empty: f64 = [0.0; 0].iter().sum();
+        assert!(empty.is_sign_negative());
+        let value = json!({"a": empty, "b": [1.5, empty]});
+        assert_eq!(crate::document::line(&value), "{\"a\":0.0,\"b\":[1.5,0.0]}\n");
+        assert!(!text(&value).contains('-'), "{}", text(&value));
     }
 
     #[test]

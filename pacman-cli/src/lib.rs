@@ -22,7 +22,6 @@ mod noise;
 mod output;
 pub mod parsers;
 mod plan;
-mod plural;
 mod record;
 mod records;
 mod remembered;

@@ -62,6 +62,8 @@ mod overcount;
 pub mod partition;
 #[cfg(feature = "perfmon-json")]
 mod perfmon_json;
+#[doc(hidden)]
+pub mod plural;
 mod preset;
 mod raw;
 mod refusal;

@@ -162,7 +162,9 @@ pub(crate) fn room(counts: *const u64, n: usize, events: EventNumbers) -> Result
     if n < needed {
         return Err(Failure::new(
             Status::Size,
-            format!("cannot return counts: there is room for {n}, the session has {needed} events"),
+            format!(
+                "cannot return counts: there is room for {n}, the session counts {needed} of them"
+            ),
         ));
     }
     Ok(n.min(events.all))

@@ -1,5 +1,6 @@
 //! The restrictions of a process: its allowed contexts, and its limit on CPU time.
 
+use pacman_events::plural::noun;
 use std::fmt;
 
 use crate::CpuSet;
@@ -65,8 +66,7 @@ impl fmt::Display for Restrictor {
 /// Writes `the affinity mask leaves cpus 0-3`.
 impl fmt::Display for Restriction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let noun = if self.cpus.len() == 1 { "cpu" } else { "cpus" };
-        write!(f, "{} leaves {noun} {}", self.by, self.cpus)
+        write!(f, "{} leaves {} {}", self.by, noun(self.cpus.len(), "cpu"), self.cpus)
     }
 }
 

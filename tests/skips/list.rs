@@ -3,6 +3,7 @@
 //!
 //! It has no harness, which would keep what it prints to itself.
 
+use pacman_events::plural::number;
 use std::collections::BTreeMap;
 
 use pacman_suite::{Skip, skips};
@@ -67,7 +68,5 @@ fn listed(skips: &[Skip]) -> String {
 }
 
 fn counted(parts: usize, tests: usize) -> String {
-    let plural =
-        |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    format!("{} of {}", plural(parts, "part"), plural(tests, "test"))
+    format!("{} of {}", number(parts, "part"), number(tests, "test"))
 }

@@ -11,6 +11,7 @@ mod imports;
 mod interposed;
 mod made_up;
 mod modules;
+mod plurals;
 mod publishing;
 mod resolve;
 mod workspace;
@@ -91,6 +92,21 @@ fn packages_are_ready_to_be_published() {
     let names: Vec<&str> = published.iter().map(|package| package.name.as_str()).collect();
     let lacking = publishing::without_version(&workspace::manifest(), &names);
     assert!(lacking.is_empty(), "the workspace gives no version of {lacking:?}");
+}
+
+#[test]
+fn one_module_decides_between_singular_and_plural() {
+    let mut files: Vec<PathBuf> = Vec::new();
+    workspace::rust_files(workspace::root(), &mut files);
+    let mut found = Vec::new();
+    for file in
+        files.iter().filter(|file| !file.ends_with("plural.rs") && !file.ends_with("plurals.rs"))
+    {
+        let text = fs::read_to_string(file).expect("a source file");
+        let own = plurals::own_plurals(&text);
+        found.extend(own.into_iter().map(|place| format!("{}: {place}", file.display())));
+    }
+    assert!(found.is_empty(), "take pacman_events::plural: {found:#?}");
 }
 
 #[test]

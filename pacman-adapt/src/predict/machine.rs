@@ -1,5 +1,6 @@
 //! The name of a machine in training data and models.
 
+use pacman_events::plural::number;
 use pacman_topology::Topology;
 
 /// The name of a machine: the processor's name and its numbers of online cores and contexts.
@@ -15,9 +16,7 @@ use pacman_topology::Topology;
 /// ```
 pub fn machine_name(topology: &Topology) -> String {
     let (cores, contexts) = (topology.cores().len(), topology.contexts().len());
-    let several = |count: usize| if count == 1 { "" } else { "s" };
     // The firmware pads it, and a name is to be typed and compared.
     let name: Vec<&str> = topology.machine_name().split_whitespace().collect();
-    let (name, s, ss) = (name.join(" "), several(cores), several(contexts));
-    format!("{name}, {cores} core{s}, {contexts} context{ss}")
+    format!("{}, {}, {}", name.join(" "), number(cores, "core"), number(contexts, "context"))
 }

@@ -1,5 +1,6 @@
 //! A comparison in words and tables.
 
+use pacman_events::plural::{self, number};
 use std::collections::BTreeSet;
 
 use pacman_core::export::grid::{Column, Grid, fitted};
@@ -7,7 +8,7 @@ use pacman_events::shown::command_line;
 
 use super::comparison::{Comparison, Key, Pair, Side};
 use super::noise::{Ratio, Verdict};
-use crate::run::{seconds, share};
+use crate::run::{rounded, seconds, share, signed};
 use crate::stat::clean;
 
 /// The comparison in lines of at most `width` columns.
@@ -69,16 +70,16 @@ pub(super) fn summary(comparison: &Comparison, threshold: f64, least: f64) -> St
         let threshold = share(threshold);
         parts.push(match unclear {
             0 => format!("no region differs by more than {threshold}"),
-            1 => format!("no region differs by more than {threshold} beyond noise; 1 is unclear"),
             _ => format!(
-                "no region differs by more than {threshold} beyond noise; {unclear} are unclear"
+                "no region differs by more than {threshold} beyond noise; {unclear} {} unclear",
+                plural::is(unclear)
             ),
         });
     }
     let alone = comparison.only_before.len() + comparison.only_after.len();
     if alone > 0 && !comparison.regions.is_empty() {
-        let are = if alone == 1 { "1 region is" } else { &format!("{alone} regions are") };
-        parts.push(format!("{are} on one side only"));
+        let (regions, are) = (number(alone, "region"), plural::is(alone));
+        parts.push(format!("{regions} {are} on one side only"));
     }
     let whole = &comparison.whole;
     format!(
@@ -91,12 +92,11 @@ pub(super) fn summary(comparison: &Comparison, threshold: f64, least: f64) -> St
 }
 
 pub(super) fn about(side: &Side) -> String {
-    let reports = if side.reports == 1 { "report" } else { "reports" };
     let processor = side.processor.as_deref().unwrap_or("unknown processor");
     clean(&format!(
-        "{}; {} {reports}; {}; {}, {processor}; {}",
+        "{}; {}; {}; {}, {processor}; {}",
         command_line(&side.command),
-        side.reports,
+        number(side.reports, "report"),
         threads(side),
         side.host,
         match &side.began {
@@ -111,8 +111,7 @@ fn threads(side: &Side) -> String {
     let sizes: Vec<String> = side.threads.iter().map(u32::to_string).collect();
     match &sizes[..] {
         [] => "no regions".to_owned(),
-        [one] if one == "1" => "1 thread".to_owned(),
-        [one] => format!("{one} threads"),
+        [_] => side.threads.iter().map(|size| number(*size, "thread")).collect(),
         [all @ .., last] => format!("{} and {last} threads", all.join(", ")),
     }
 }
@@ -124,13 +123,13 @@ pub(super) fn title(key: &Key) -> String {
 
 /// `+12.3 %`.
 pub(super) fn change(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| "-".into(), |ratio| format!("{:+.1} %", 100.0 * (ratio - 1.0)))
+    ratio.map_or_else(|| "-".into(), |ratio| format!("{} %", signed(100.0 * (ratio - 1.0), 1)))
 }
 
 pub(super) fn interval(ratio: Option<Ratio>) -> String {
     ratio.and_then(|ratio| ratio.interval).map_or_else(
         || "-".into(),
-        |(low, high)| format!("{:+.1} to {:+.1}", 100.0 * (low - 1.0), 100.0 * (high - 1.0)),
+        |(low, high)| [low, high].map(|end| signed(100.0 * (end - 1.0), 1)).join(" to "),
     )
 }
 
@@ -162,7 +161,7 @@ fn factors(comparison: &Comparison) -> Option<Grid> {
         Column::label("factor"),
     ]);
     for (name, before, after) in &rows {
-        let cell = |part: &f64| format!("{:.1}", 100.0 * part);
+        let cell = |part: &f64| rounded(100.0 * part, 1);
         table.row(vec![cell(before), cell(after), (*name).into()]);
     }
     (!rows.is_empty()).then_some(table)
@@ -184,7 +183,7 @@ fn times(comparison: &Comparison) -> Grid {
             seconds(pair.after.seconds),
             change(pair.ratio.map(|ratio| ratio.value)),
             interval(pair.ratio),
-            format!("{:.1}", 100.0 * key.share),
+            rounded(100.0 * key.share, 1),
             pair.verdict.word().into(),
             title(key),
         ]);
@@ -291,8 +290,9 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     }
     for (function, there, here) in &comparison.changed {
         notes.push(format!(
-            "{function} has {there} regions before and {here} after: those are matched that moved by the \
-             same number of lines"
+            "{function} has {} before and {here} after: those are matched that moved by the \
+             same number of lines",
+            number(*there, "region")
         ));
     }
     let estimates: BTreeSet<&str> =

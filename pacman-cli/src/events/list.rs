@@ -12,7 +12,7 @@ use super::tables::{Loaded, Tables};
 use crate::columns;
 use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
-use crate::plural::number;
+use pacman_events::plural::number;
 
 /// List the events of a processor, or the processors
 #[derive(Args, Clone, Debug, Default)]

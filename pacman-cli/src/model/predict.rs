@@ -1,5 +1,6 @@
 //! `pacman-pmu predict`: times at all configurations from few samples.
 
+use pacman_events::plural::number;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -212,7 +213,7 @@ fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Resul
     columns::figures(out, ["threads", "time s", "90 % from", "to", "x best", "source"], &rows)?;
     if let Some(level) = smt_level(&answer.forecasts) {
         let SmtLevel { contexts_per_core, of, time_ratio, .. } = level;
-        write!(out, "SMT: {contexts_per_core} of {of} contexts of each core")?;
+        write!(out, "SMT: {contexts_per_core} of {} of each core", number(of, "context"))?;
         match contexts_per_core == of {
             true => writeln!(out)?,
             false => writeln!(out, ", {time_ratio:.2} of the time with all")?,

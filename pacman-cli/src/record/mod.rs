@@ -6,6 +6,7 @@ mod regions;
 mod schedule;
 pub(crate) mod training_csv;
 
+use pacman_events::plural::number;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -300,23 +301,23 @@ impl Recorder<'_> {
 
     fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
         let (rows, phases) = (self.rows, self.phases.len());
-        let s = |count: usize| if count == 1 { "" } else { "s" };
         writeln!(
             out,
-            "{}: {rows} row{} of {phases} phase{} on {}, in {}",
+            "{}: {} of {} on {}, in {}",
             shown(&self.plan.app),
-            s(rows),
-            s(phases),
+            number(rows, "row"),
+            number(phases, "phase"),
             shown(&self.plan.machine),
             shown_path(&self.args.output)
         )?;
         if self.busy > 0 {
             writeln!(
                 out,
-                "in {} of {} runs the first thread had a processor in less than 95 % of the time in \
+                "in {} of {} the first thread had a processor in less than 95 % of the time in \
                  which it could run: their times are in part those of a busy machine; record again \
                  on an idle one",
-                self.busy, self.runs
+                self.busy,
+                number(self.runs, "run")
             )?;
         }
         match self.times.line() {

@@ -8,10 +8,10 @@ use pacman_regions::{Options, Recording, Region};
 use super::phases::{Found, Phase, column};
 use crate::error::{CliError, CliResult};
 use crate::implausible::{LeftOut, leave_out, note};
-use crate::plural::number;
 use crate::run::memory::{self, Memory};
 use crate::run::names::{Name, Names, tell_apart};
 use crate::run::options::preload;
+use pacman_events::plural::number;
 
 /// The environment variables that make a program record its regions to `memory`.
 pub(super) fn environment(

@@ -1,5 +1,6 @@
 //! Memories as tables.
 
+use pacman_events::plural::number;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -101,8 +102,8 @@ fn column((name, left): (&str, bool)) -> Column {
 fn age(then: SystemTime) -> String {
     // A clock may have been set back.
     let passed = SystemTime::now().duration_since(then).unwrap_or(Duration::ZERO).as_secs();
-    let units = [(86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds")];
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
     let (length, unit) =
-        units.into_iter().find(|(length, _)| passed >= 2 * length).unwrap_or((1, "seconds"));
-    format!("{} {unit}", passed / length)
+        units.into_iter().find(|(length, _)| passed >= 2 * length).unwrap_or((1, "second"));
+    number(passed / length, unit)
 }

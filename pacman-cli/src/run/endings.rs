@@ -1,5 +1,6 @@
 //! The endings of processes that recorded none.
 
+use pacman_events::plural::number;
 use std::time::SystemTime;
 
 use pacman_regions::{Ending, Recording};
@@ -70,9 +71,8 @@ const CLOCKS_DIFFER: f64 = 0.1;
 /// A note on how the process ended, where that affects the figures.
 pub(super) fn note(recording: &Recording) -> Option<String> {
     let executions = recording.executions();
-    let s = if executions == 1 { "" } else { "s" };
-    let after =
-        format!("after {executions} execution{s} of regions; those under way are not counted");
+    let executions = number(executions, "execution");
+    let after = format!("after {executions} of regions; those under way are not counted");
     Some(match recording.process.ending {
         Ending::Exit => return None,
         Ending::ExitInRegion => {

@@ -61,7 +61,7 @@ pub(crate) use ranks::{MergeArgs, merge};
 use report::{Report, Run};
 use shared::Shared;
 use spawn::Environment;
-pub(crate) use text::{seconds, share};
+pub(crate) use text::{rounded, seconds, share, signed};
 use training::Training;
 use watch::Watch;
 

@@ -13,8 +13,8 @@ use super::names;
 use super::report::{Columns, ProcessReport, RegionReport, Report};
 use crate::error::{self, CliError, CliResult};
 use crate::exit::Exit;
-use crate::plural::number;
 use crate::record::training_csv::{self, Measurement};
+use pacman_events::plural::number;
 
 /// The file, and whose rows it gets.
 #[derive(Debug)]

@@ -16,9 +16,24 @@ pub(crate) fn seconds(seconds: f64) -> String {
         1.0.. => format!("{} s", three_digits(seconds)),
         1e-3.. => format!("{} ms", three_digits(seconds * 1e3)),
         1e-6.. => format!("{} µs", three_digits(seconds * 1e6)),
-        // A difference or an empty sum may be -0.
-        _ => format!("{:.0} ns", seconds * 1e9 + 0.0),
+        _ => format!("{} ns", rounded(seconds * 1e9, 0)),
     }
+}
+
+/// A number with so many decimals. A difference or an empty sum may be -0, and -0.04 rounds to it: it
+/// is written without a sign.
+pub(crate) fn rounded(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(zero) if zero.chars().all(|digit| "0.".contains(digit)) => zero.to_owned(),
+        _ => text,
+    }
+}
+
+/// `+1.5`, `-0.3`, and `+0.0` where nothing is left of the difference.
+pub(crate) fn signed(value: f64, decimals: usize) -> String {
+    let text = rounded(value, decimals);
+    if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
 pub(super) fn three_digits(value: f64) -> String {
@@ -26,5 +41,20 @@ pub(super) fn three_digits(value: f64) -> String {
         100.0.. => format!("{value:.0}"),
         10.0.. => format!("{value:.1}"),
         _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        let empty: f64 = [0.0; 0].iter().sum();
+        assert_eq!([empty, -1e-12, 0.0].map(seconds), ["0 ns"; 3]);
+        assert_eq!([-0.0, -0.04, 0.04].map(|value| rounded(value, 1)), ["0.0"; 3]);
+        assert_eq!([-0.0, -0.04, 0.04].map(|value| signed(value, 1)), ["+0.0"; 3]);
+        assert_eq!([-0.06, 0.06].map(|value| signed(value, 1)), ["-0.1", "+0.1"]);
+        assert_eq!([share(empty), share(0.0)], ["0 %"; 2]);
     }
 }

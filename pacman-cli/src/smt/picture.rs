@@ -1,5 +1,6 @@
 //! Bars of the four states, core by core.
 
+use pacman_events::plural::number;
 use std::fmt::Write;
 
 use pacman_metrics::smt::Method;
@@ -60,7 +61,7 @@ impl Picture {
         }
         let hidden = cores.lines().count().saturating_sub(room);
         if hidden > 0 {
-            let _ = writeln!(text, "and {}", count(hidden, "core"));
+            let _ = writeln!(text, "and {}", number(hidden, "core"));
         }
         self.drawn = text.lines().count();
         text
@@ -73,7 +74,7 @@ impl Picture {
         let _ = writeln!(
             text,
             "activity of {} over {:.2} s, from {}",
-            count(whole.cores.len(), "core"),
+            number(whole.cores.len(), "core"),
             whole.seconds(),
             origin(basis)
         );
@@ -238,11 +239,6 @@ fn range(core: &CoreActivity) -> String {
     let percent = |state: f64| 100.0 * split.share(state);
     let bounds = split.shared_bounds;
     format!("  both {:.0} to {:.0}%", percent(bounds.low), percent(bounds.high))
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// A length of time with a unit that suits it.

@@ -11,8 +11,8 @@ use super::count::Count;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace;
 use super::run::{Advance, Collector};
-use crate::plural::number;
 use crate::signals::Signals;
+use pacman_events::plural::number;
 
 /// All contexts with their counters and readings.
 pub(super) struct Contexts {

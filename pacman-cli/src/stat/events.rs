@@ -1,5 +1,6 @@
 //! The events to count: the requested ones, or those that this machine can count.
 
+use pacman_events::plural;
 use std::hint::black_box;
 use std::str::FromStr;
 
@@ -80,8 +81,8 @@ fn software_of<T>(
     }
     let made = attempt(&software)?;
     let names: Vec<&str> = hardware.iter().map(Event::name).collect();
-    let verb = if names.len() == 1 { "was" } else { "were" };
-    let footnote = Some(format!("{} {verb} not counted: {refusal}", names.join(", ")));
+    let were = plural::was(names.len());
+    let footnote = Some(format!("{} {were} not counted: {refusal}", names.join(", ")));
     Ok(Chosen { events: Event::with_parts(software), made, footnote })
 }
 

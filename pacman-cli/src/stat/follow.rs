@@ -22,8 +22,8 @@ use super::sets::{EventSets, SetCounters};
 use super::thread::{self, Span, Thread};
 use super::tracing;
 use crate::exit::Exit;
-use crate::plural::number;
 use crate::signals::Signals;
+use pacman_events::plural::number;
 
 /// Everything that is followed.
 pub(super) struct Follower<'a> {

@@ -1,5 +1,6 @@
 //! Several runs of the command: a row for each, and the median and the range of every figure.
 
+use pacman_events::plural::{self, number};
 use std::time::Duration;
 
 use super::arguments::StatArgs;
@@ -66,7 +67,11 @@ fn row(columns: &Columns, run: Run, mut threads: Vec<Row>, elapsed: Duration) ->
     let notes = match sum.missing {
         0 => Vec::new(),
         missing => {
-            vec![format!("no counts, because {missing} of {} threads have none", threads.len())]
+            vec![format!(
+                "no counts, because {missing} of {} {} none",
+                number(threads.len(), "thread"),
+                plural::has(missing)
+            )]
         }
     };
     Row {
@@ -218,7 +223,7 @@ mod tests {
     #[test]
     fn a_run_without_all_counts_is_in_no_statistic_of_counts() {
         let runs = [run(Some([10, 40]), 1), run(None, 3)];
-        assert_eq!(runs[1].notes, ["no counts, because 1 of 1 threads have none"]);
+        assert_eq!(runs[1].notes, ["no counts, because 1 of 1 thread has none"]);
         let summaries = summaries(&columns(), &runs);
         assert!(summaries.iter().all(|row| row.figures.counts == exact([10, 40])));
         assert_eq!(summaries[0].figures.time, Duration::from_secs(2), "its time is known");

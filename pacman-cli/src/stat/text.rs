@@ -1,5 +1,6 @@
 //! The answer for people: a row for each thread, siblings one below the other.
 
+use pacman_events::plural::{self, number};
 use std::time::Duration;
 
 use pacman_core::export::grid::{Column, Grid, fitted};
@@ -63,7 +64,11 @@ pub(super) fn whole(
         text.push_str(&format!("{note}\n"));
     }
     if more > 0 {
-        text.push_str(&format!("{more} more notes are left out here; --json has all\n"));
+        text.push_str(&format!(
+            "{} {} left out here; --json has all\n",
+            number(more, "more note"),
+            plural::is(more)
+        ));
     }
     fitted(&text, answer.width)
 }
@@ -78,10 +83,6 @@ fn rotated(columns: &Columns) -> String {
 }
 
 fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>) -> String {
-    let plural = |count: usize, one: &str, many: &str| match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {many}"),
-    };
     let mut parts = Vec::new();
     parts.extend(answer.process.map(|_| answer.subject()));
     if !answer.command.is_empty() {
@@ -96,7 +97,7 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
     match answer.by {
         By::Thread => {
             let (threads, processes) = census(rows);
-            parts.push(plural(threads, "thread", "threads"));
+            parts.push(number(threads, "thread"));
             if processes > 1 {
                 parts.push(format!("{processes} processes"));
             }
@@ -106,22 +107,22 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
                 Who::Core { rows } => rows,
                 _ => 1,
             });
-            parts.push(plural(threads.sum(), "thread", "threads"));
+            parts.push(number(threads.sum::<usize>(), "thread"));
         }
         By::Command => {
             let of = |row: &Row| match row.who {
                 Who::Command { processes, threads, .. } => (threads, processes),
                 _ => (0, 0),
             };
-            parts.push(plural(rows.iter().map(|row| of(row).0).sum(), "thread", "threads"));
-            parts.push(plural(rows.iter().map(|row| of(row).1).sum(), "process", "processes"));
+            parts.push(number(rows.iter().map(|row| of(row).0).sum::<usize>(), "thread"));
+            parts.push(number(rows.iter().map(|row| of(row).1).sum::<usize>(), "process"));
         }
-        By::Run => parts.push(plural(rows.len(), "run", "runs")),
-        By::Context => parts.push(plural(rows.len(), "context", "contexts")),
+        By::Run => parts.push(number(rows.len(), "run")),
+        By::Context => parts.push(number(rows.len(), "context")),
     }
     let on = cores(rows).filter(|core| core[0].seat.is_some()).count();
     if on > 0 {
-        parts.push(plural(on, "core", "cores"));
+        parts.push(number(on, "core"));
     }
     match exit {
         Some(Exit::Status(0)) => {}

@@ -1,5 +1,6 @@
 //! Caches and clock rates, for people and for programs.
 
+use pacman_events::plural;
 use std::collections::BTreeMap;
 
 use pacman_core::platform;
@@ -109,10 +110,10 @@ impl Details {
         }
         let line = |((level, letter, bytes, contexts, kind), caches): (Alike, Vec<&Cache>)| {
             let size = bytes.map_or_else(|| "size unknown".into(), binary);
-            let plural = if contexts == 1 { "" } else { "s" };
             let number = caches.len();
             let mut line = format!(
-                "L{level}{letter} {size} {times} {number}, {contexts} context{plural} each"
+                "L{level}{letter} {size} {times} {number}, {} each",
+                plural::number(contexts, "context")
             );
             if let Some(kind) = kind {
                 line.push_str(&format!(", {kind} cores"));

@@ -1,5 +1,6 @@
 //! Packages as frames, cores as boxes, contexts as numbers.
 
+use pacman_events::plural::{noun, number};
 use std::collections::{BTreeMap, BTreeSet};
 
 use pacman_core::Topology;
@@ -67,9 +68,9 @@ impl Picture<'_> {
     fn summary(&self) -> String {
         let machine = self.machine;
         let mut parts = vec![
-            count(machine.packages().len(), "package"),
-            count(machine.cores().len(), "core"),
-            count(machine.contexts().len(), "context"),
+            number(machine.packages().len(), "package"),
+            number(machine.cores().len(), "core"),
+            number(machine.contexts().len(), "context"),
         ];
         match machine.contexts_per_core() {
             1 => parts.push("no siblings".to_owned()),
@@ -79,7 +80,7 @@ impl Picture<'_> {
             most => parts.push(format!("up to {most} to a core")),
         }
         let nodes: BTreeSet<u32> = machine.contexts().iter().map(|context| context.node).collect();
-        parts.push(count(nodes.len(), "NUMA node"));
+        parts.push(number(nodes.len(), "NUMA node"));
         parts.join(", ")
     }
 
@@ -180,8 +181,7 @@ impl Picture<'_> {
         let mut lines = Vec::new();
         for alike in group.cores.chunk_by(|a, b| a.cpus.len() == b.cpus.len()) {
             let cores: Vec<u32> = alike.iter().map(|core| core.core).collect();
-            let title = if alike.len() == 1 { "core" } else { "cores" };
-            let title = format!("{title} {}", self.series(&cores));
+            let title = format!("{} {}", noun(alike.len(), "core"), self.series(&cores));
             let mut content = Vec::new();
             for sibling in 0..alike[0].cpus.len() {
                 let cpus: Vec<u32> = alike.iter().map(|core| core.cpus[sibling]).collect();
@@ -274,11 +274,6 @@ struct Border {
 const FRAME: Border = Border { corners: ["┌", "┐", "└", "┘"], across: "─", down: "│" };
 const CORE: Border = Border { corners: ["╭", "╮", "╰", "╯"], across: "─", down: "│" };
 const ASCII: Border = Border { corners: ["+", "+", "+", "+"], across: "-", down: "|" };
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
 
 fn clip(text: &str, width: usize) -> String {
     text.chars().take(width).collect()

@@ -1,5 +1,6 @@
 //! Programs whose threads share a processor: `run` and `record` say so before anything else.
 
+use pacman_events::plural::number;
 use std::fs;
 use std::path::Path;
 
@@ -124,8 +125,8 @@ fn processes_of_one_program_that_take_each_other_s_processors_are_named_first() 
     );
     assert!(first.starts_with(&begin), "{plain}");
     let help = format!(
-        "To help: use at most {contexts} thread{} in all, by OMP_NUM_THREADS={most}; or OMP_WAIT_POLICY=passive,",
-        if contexts == 1 { "" } else { "s" }
+        "To help: use at most {} in all, by OMP_NUM_THREADS={most}; or OMP_WAIT_POLICY=passive,",
+        number(contexts, "thread")
     );
     assert!(first.contains(&help), "{plain}");
     let page = reported(&program, &scratch, "html");

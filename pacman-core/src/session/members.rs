@@ -1,5 +1,6 @@
 //! The threads of a session: those that are attached, the first that ended, and the others' sum.
 
+use pacman_events::plural::{self, number};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -141,10 +142,14 @@ impl Past {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut lines = self.notes.clone();
         if self.more > 0 {
-            lines.push(format!("{} more like these", self.more));
+            lines.push(format!("{} more of the same", self.more));
         }
         if self.samples > 0 {
-            lines.push(format!("{} single samples of theirs are not kept", self.samples));
+            lines.push(format!(
+                "{} of theirs {} not kept",
+                number(self.samples, "single sample"),
+                plural::is(self.samples)
+            ));
         }
         if self.exited > 0 && self.exited < self.threads {
             lines.push(format!("{} of {} ended while attached", self.exited, self.threads));

@@ -1,5 +1,6 @@
 //! Copying what a session knows into a report.
 
+use pacman_events::plural::{self, number};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -59,16 +60,17 @@ pub(super) fn report(shared: &Shared) -> Report {
     if let Some(past) = &past {
         threads.push(past_report(past, shared, nanos));
         notes.push(format!(
-            "{} threads that ended share a row: the session keeps the rows of the first {KEPT} \
-             that end",
-            past.threads
+            "{} that ended {} in one row: the session keeps the rows of the first {KEPT} that end",
+            number(past.threads, "thread"),
+            plural::is(past.threads)
         ));
     }
     let dropped: u64 = threads.iter().map(|thread| thread.log_dropped).sum();
     if dropped > 0 {
         notes.push(format!(
-            "{dropped} samples did not fit into the log of {} samples per thread; sums are complete",
-            shared.log()
+            "{} did not fit into the log of {} per thread; sums are complete",
+            number(dropped, "sample"),
+            number(shared.log(), "sample")
         ));
     }
     let doubt = records.iter().find_map(|record| record.caps.doubt);
@@ -165,7 +167,7 @@ fn past_report(past: &Past, shared: &Shared, nanos: impl Fn(u64) -> u64) -> Thre
         number: past.number,
         threads: past.threads,
         tid: -1,
-        name: Some(format!("{} ended threads", past.threads)),
+        name: Some(number(past.threads, "ended thread")),
         place: None,
         state: if all_exited { ThreadState::Exited } else { ThreadState::Detached },
         attached: nanos(past.ticks),

@@ -153,7 +153,7 @@ impl ThreadRecord {
         let notes = self.notes.lock();
         let mut lines = notes.lines.clone();
         if notes.more > 0 {
-            lines.push(format!("{} more like these", notes.more));
+            lines.push(format!("{} more of the same", notes.more));
         }
         lines
     }

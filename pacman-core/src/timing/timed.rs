@@ -1,5 +1,6 @@
 //! The result of a timing: figures of the kept runs, and the other runs by reason.
 
+use pacman_events::plural::number;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -141,8 +142,7 @@ impl Caveat {
 /// `3 runs: the thread moved to another CPU`.
 impl fmt::Display for Discarded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.runs == 1 { "" } else { "s" };
-        write!(f, "{} run{plural}: {}", self.runs, self.reason.text())
+        write!(f, "{}: {}", number(self.runs, "run"), self.reason.text())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Refusals: the smallest set of events that cannot coexist, and the contested resource.
 
+use crate::plural::noun;
 use std::fmt;
 use std::sync::Arc;
 
@@ -175,7 +176,7 @@ impl fmt::Display for Resource {
             Resource::Counters { general, fixed } => {
                 let mut join = "";
                 if !general.is_empty() {
-                    write!(f, "counter{} {general}", if general.len() == 1 { "" } else { "s" })?;
+                    write!(f, "{} {general}", noun(general.len(), "counter"))?;
                     join = " and ";
                 }
                 if !fixed.is_empty() {

@@ -1,5 +1,6 @@
 //! The counters of a core, per context or per core, and the ones that others hold.
 
+use crate::plural::number;
 use std::fmt;
 
 use super::EventConstraints;
@@ -199,7 +200,6 @@ impl fmt::Display for Pmu {
         if !self.fixed.is_empty() {
             write!(f, ", fixed {}", self.fixed)?;
         }
-        let plural = if self.contexts == 1 { "" } else { "s" };
-        write!(f, ", {} context{plural}", self.contexts)
+        write!(f, ", {}", number(self.contexts, "context"))
     }
 }

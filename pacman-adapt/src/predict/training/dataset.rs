@@ -1,5 +1,6 @@
 //! One machine's programs, each with a sample at each configuration.
 
+use pacman_events::plural::number;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -114,9 +115,9 @@ impl Dataset {
             let have = programs.len();
             let holes = if left_out.is_empty() { "" } else { "; left out: " };
             return Err(bad(format!(
-                "{machine}: {have} complete program{} to learn from, and {LEAST} are the least, \
-                 phases counted: measure more{holes}{}",
-                if have == 1 { "" } else { "s" },
+                "{machine}: {} to learn from, and {LEAST} are the least, phases counted: measure \
+                 more{holes}{}",
+                number(have, "complete program"),
                 left_out.join(", ")
             )));
         }

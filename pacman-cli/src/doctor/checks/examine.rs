@@ -234,7 +234,10 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         }
         let error = match self.count(&countable[..most]) {
             Ok(_) => {
-                let text = format!("{most} hardware events count at once");
+                let text = match most {
+                    1 => "one hardware event counts".to_owned(),
+                    _ => format!("{most} hardware events count at once"),
+                };
                 return (Finding::works(Check::HardwareGroup, &tried, text), most);
             }
             Err(error) => error,

@@ -3,6 +3,7 @@
 use super::cause::{Cause, Circumstances, Scope};
 use super::finding::{Check, Finding, Help};
 use pacman_core::backend::perf::TRUST_DRIVER;
+use pacman_events::plural::number;
 
 /// The events a thread that the limits are weighed for.
 const EVENTS: u64 = 4;
@@ -27,7 +28,7 @@ pub(super) fn descriptors(facts: &Circumstances) -> Finding {
     if threads >= contexts {
         return Finding::works(Check::Descriptors, &tried, room);
     }
-    let text = format!("{room}, but {contexts} contexts can run threads");
+    let text = format!("{room}, but {} can run threads", number(contexts, "context"));
     Finding::fails(Check::Descriptors, &tried, Cause::DescriptorLimit, text)
         .with_help(vec![facts.more_files()])
 }
@@ -155,8 +156,5 @@ pub(super) fn rdpmc_for_all() -> Help {
 }
 
 fn threads_of(threads: u64) -> String {
-    match threads {
-        1 => format!("1 thread of {EVENTS} events"),
-        _ => format!("{threads} threads of {EVENTS} events"),
-    }
+    format!("{} of {EVENTS} events", number(threads, "thread"))
 }

@@ -9,7 +9,7 @@ use pacman_core::backend::perf::PerfPermissions;
 use pacman_core::platform::{self, CoreTypePmu};
 use pacman_topology::Topology;
 
-use crate::plural::number;
+use pacman_events::plural::number;
 
 /// `CAP_SYS_ADMIN` and `CAP_PERFMON`, as bits of a capability set.
 const COUNTING: u64 = 1 << 21 | 1 << 38;

@@ -1,5 +1,6 @@
 //! Threads that share a core while others have one alone, or while cores have no thread.
 
+use pacman_events::plural;
 use std::collections::BTreeSet;
 
 use super::escape::escaped;
@@ -55,7 +56,7 @@ pub(super) fn cores(
 }
 
 fn has(idle: u32) -> String {
-    format!("{} {}", number(idle as usize, "core"), if idle == 1 { "is" } else { "are" })
+    format!("{} {}", number(idle as usize, "core"), plural::is(idle))
 }
 
 /// Whether the threads on shared cores are the ones that the others wait for.

@@ -48,8 +48,9 @@ fn sentence(tag: &str, report: &Report, processes: &[&ProcessReport]) -> String 
             let all: f64 = several.iter().map(|process| process.process.seconds).sum();
             let inside = share(if all > 0.0 { (inside / all).min(1.0) } else { 0.0 });
             escaped(&format!(
-                "{} processes ran {regions} regions in {}; their time was {inside} inside regions.",
+                "{} processes ran {} in {}; their time was {inside} inside regions.",
                 several.len(),
+                number(regions, "region"),
                 seconds(report.ended.seconds),
             ))
         }
@@ -190,7 +191,7 @@ pub(super) fn notes(report: &Report, processes: &[&ProcessReport]) -> String {
     }
     let silent = report.processes.len() - processes.len();
     if silent > 0 && !processes.is_empty() {
-        notes.push(format!("In {silent} more processes no region ran."));
+        notes.push(format!("In {} no region ran.", number(silent, "more process")));
     }
     notes.extend(report.remarks().into_iter().map(str::to_owned));
     let items = notes.iter().map(|note| format!("<li>{}</li>", escaped(note))).collect::<String>();

@@ -6,6 +6,7 @@ use super::title::heading_cell;
 use crate::run::report::{ProcessReport, RegionReport, mean};
 use crate::run::text::{difference, joules, metric, quantity, rate, seconds, watts};
 use crate::stat::grouped;
+use pacman_events::plural::number;
 
 /// Counts and rates by region, with the metrics that follow; empty if nothing was counted.
 pub(super) fn counts(process: &ProcessReport) -> String {
@@ -138,8 +139,10 @@ fn chosen(threads: u32, default: u32) -> String {
 /// `2x1` in words.
 fn placed(configuration: &str) -> String {
     match configuration.split_once('x') {
-        Some(("1", each)) => format!("1 core x {each}"),
-        Some((cores, each)) => format!("{cores} cores x {each}"),
+        Some((cores, each)) => match cores.parse::<u32>() {
+            Ok(cores) => format!("{} x {each}", number(cores, "core")),
+            Err(_) => String::new(),
+        },
         None => String::new(),
     }
 }

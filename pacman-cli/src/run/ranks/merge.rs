@@ -3,6 +3,7 @@
 //! One recording is in memory at a time. Text and page show the first ranks in full, and all at a glance;
 //! JSON and CSV have everything.
 
+use pacman_events::plural;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -149,7 +150,7 @@ impl Ranks {
         let missing = (0..run.1.unwrap_or(0)).filter(|rank| !there.contains(rank));
         let missing: Vec<u32> = missing.collect();
         if !missing.is_empty() {
-            let is = if missing.len() == 1 { "is" } else { "are" };
+            let is = plural::is(missing.len());
             let missing = named_ranks(missing);
             error::complain(format!("{missing} {is} missing in {shown}: the report lacks them"));
         }

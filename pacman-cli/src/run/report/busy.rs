@@ -2,8 +2,8 @@
 
 use super::crowd::Crowd;
 use super::process::ProcessReport;
-use crate::plural::number;
 use crate::run::words::share;
+use pacman_events::plural::number;
 
 /// A process whose threads could run and had no processor.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 //! The formulas are those of DLB's TALP (POP metrics): parallel efficiency = MPI efficiency ×
 //! serialization × load balance × scheduling. [`super::mpi`] has the factors over processes.
 
+use pacman_events::plural::{self, number};
 use pacman_regions::{Cause, Recording};
 
 use super::mpi;
@@ -165,15 +166,13 @@ pub(super) fn notes(recording: &Recording) -> Vec<String> {
     let dropped: u64 = states().map(|states| states.dropped).sum();
     let dropped = dropped + waits.outside.iter().map(|own| own.dropped).sum::<u64>();
     if dropped > 0 {
-        let s = if dropped == 1 { " was" } else { "s were" };
-        notes.push(format!("{dropped} wait{s} left without an end (longjmp); no figure has them"));
+        let (waits, were) = (number(dropped, "wait"), plural::was(dropped));
+        notes.push(format!("{waits} {were} left without an end (longjmp); no figure has them"));
     }
     let unseen: u64 = states().map(|states| states.unseen_tasks).sum();
     if unseen > 0 {
-        let s = if unseen == 1 { "" } else { "s" };
-        notes.push(format!(
-            "{unseen} task{s} could not be followed (detach): waits may include their time"
-        ));
+        let tasks = number(unseen, "task");
+        notes.push(format!("{tasks} could not be followed (detach): waits may include their time"));
     }
     if recording.regions.iter().any(|region| region.nested > 0) {
         notes.push("a region inside another one counts as useful time of the outer one".into());
@@ -200,7 +199,9 @@ pub(super) fn notes_on_times(recording: &Recording) -> Vec<String> {
     let within: u64 = recording.regions.iter().map(|region| region.within).sum();
     if within > 0 {
         notes.push(format!(
-            "{within} executions were inside of an execution of the same region: only the outermost one has the time"
+            "{} {} inside of an execution of the same region: only the outermost one has the time",
+            number(within, "execution"),
+            plural::was(within)
         ));
     }
     notes

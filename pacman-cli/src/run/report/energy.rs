@@ -1,6 +1,7 @@
 //! The energy of the packages during regions, and how exact it is.
 
 use pacman_adapt::Rapl;
+use pacman_events::plural::{self, number};
 use pacman_regions::{ProcessEnergy, Recording, Region, RegionEnergy};
 
 use crate::run::energy::RunEnergy;
@@ -65,9 +66,9 @@ pub(super) fn notes(
     run: Option<&RunEnergy>,
 ) -> Vec<String> {
     let packages = energy.packages;
-    let s = if packages == 1 { "" } else { "s" };
+    let packages = number(packages, "package");
     let mut notes = vec![format!(
-        "energy is of {packages} package{s} with all that runs there, also other programs; ± is the resolution"
+        "energy is of {packages} with all that runs there, also other programs; ± is the resolution"
     )];
     if energy.joules == 0.0 {
         notes.push("energy stayed at 0: its counters did not move".into());
@@ -75,9 +76,9 @@ pub(super) fn notes(
     let unread = |region: &Region| region.energy.map_or(0, |energy| energy.unread);
     let unread = regions.iter().map(unread).fold(0, u64::saturating_add);
     if unread > 0 {
-        let s = if unread == 1 { " has" } else { "s have" };
+        let (executions, have) = (number(unread, "execution"), plural::has(unread));
         notes.push(format!(
-            "{unread} execution{s} no energy: another thread's region was open, or a reading failed"
+            "{executions} {have} no energy: another thread's region was open, or a reading failed"
         ));
     }
     // The run's own power is right, because the command reads often enough.

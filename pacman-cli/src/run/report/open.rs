@@ -3,8 +3,8 @@
 use pacman_regions::{Ending, OpenPart, Region};
 
 use super::states::SiteReport;
-use crate::plural::number;
 use crate::run::words::{seconds, share};
+use pacman_events::plural::number;
 
 /// An execution of a region without its end. No other figure has it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,6 @@
 //! One phase: its time, its threads and their counts.
 
+use pacman_events::plural::number;
 use pacman_regions::{Phase, PhaseKind, PhaseStates, PhaseThread, Row};
 
 use super::columns::{Columns, Figures};
@@ -95,10 +96,10 @@ impl PhaseReport {
         let threads = self.threads.iter().zip(&self.unended).filter(|(_, unended)| **unended > 0);
         let threads: Vec<String> =
             threads.map(|(thread, _)| format!("T{}", thread.row.thread)).collect();
-        let executions = if all == 1 { "execution" } else { "executions" };
+        let executions = number(all, "execution");
         (all > 0).then(|| {
             format!(
-                "phase {}: {all} {executions} began on {} and never ended; no figure has \
+                "phase {}: {executions} began on {} and never ended; no figure has \
                  their time",
                 self.shown(),
                 threads.join(", ")

@@ -1,5 +1,6 @@
 //! One process: who ran, its regions by time, and when they ran.
 
+use pacman_events::plural::{self, number};
 use std::collections::BTreeSet;
 
 use pacman_regions::{
@@ -246,9 +247,9 @@ fn uncounted_threads(recording: &Recording) -> Option<String> {
     let rows = rows.chain(phases.map(|thread| &thread.row));
     let lacking = rows.filter(|row| row.counted + unfinished < row.executions);
     let threads: BTreeSet<u32> = lacking.map(|row| row.thread).collect();
-    let are = if threads.len() == 1 { "thread was" } else { "threads were" };
     (!threads.is_empty()).then(|| {
-        format!("{} {are} not counted in every execution; their times are whole", threads.len())
+        let (threads, were) = (number(threads.len(), "thread"), plural::was(threads.len()));
+        format!("{threads} {were} not counted in every execution; their times are whole")
     })
 }
 

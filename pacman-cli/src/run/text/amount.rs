@@ -1,11 +1,12 @@
 //! Amounts as people read them.
 
-pub(in crate::run) use crate::plural::number;
 use crate::run::report::Count;
 use crate::stat::grouped;
+pub(in crate::run) use pacman_events::plural::number;
+use pacman_events::plural::{is, noun};
 
 use crate::run::words::three_digits;
-pub(crate) use crate::run::words::{seconds, share};
+pub(crate) use crate::run::words::{rounded, seconds, share, signed};
 
 /// An energy with the unit that suits it.
 pub(in crate::run) fn joules(joules: f64) -> String {
@@ -71,12 +72,18 @@ fn scaled(value: f64) -> String {
 
 /// A part in percent, without the sign.
 pub(super) fn percent(share: Option<f64>) -> String {
-    share.map_or_else(absent, |share| format!("{:.1}", 100.0 * share))
+    share.map_or_else(absent, |share| rounded(100.0 * share, 1))
 }
 
 /// `3,330 executions`.
 pub(in crate::run) fn executions(count: u64) -> String {
-    if count == 1 { "1 execution".to_owned() } else { format!("{} executions", grouped(count)) }
+    format!("{} {}", grouped(count), noun(count, "execution"))
+}
+
+/// `2 more regions are left out here; -o FILE has all`.
+pub(super) fn left_out_here(left_out: usize, one: &str) -> String {
+    let (more, are) = (number(left_out, &format!("more {one}")), is(left_out));
+    format!("{more} {are} left out here; -o FILE has all\n")
 }
 
 /// The text in place of a value that is not there.

@@ -3,7 +3,7 @@
 use pacman_core::export::grid::{Column, Grid};
 use pacman_regions::Cause;
 
-use super::amount::{absent, number, share};
+use super::amount::{absent, number, rounded, share};
 use crate::run::report::{
     Efficiency, EfficiencyTree, Factor, FactorLoss, ProcessReport, Reason, RegionReport, SiteReport,
 };
@@ -163,7 +163,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Option<Grid> {
         Column::left("threads wait"),
         Column::label("region"),
     ]);
-    let percent = |part: f64| format!("{:.1}", 100.0 * part);
+    let percent = |part: f64| rounded(100.0 * part, 1);
     let row = |region: &RegionReport| -> Option<Vec<String>> {
         let losses = &region.states.as_ref()?.losses;
         let efficiency = Efficiency::of_region(losses)?;

@@ -2,7 +2,7 @@
 
 use pacman_core::export::grid::{Column, Grid};
 
-use super::amount::{joules, seconds, watts};
+use super::amount::{joules, rounded, seconds, watts};
 use crate::run::report::{ProcessReport, mean};
 use crate::stat::{clean, grouped};
 
@@ -20,7 +20,7 @@ pub(super) fn table(process: &ProcessReport, shown: usize) -> Option<Grid> {
     ]);
     let absent = || "-".to_owned();
     let share = |part: f64| match whole.joules > 0.0 {
-        true => format!("{:.1}", 100.0 * part / whole.joules),
+        true => rounded(100.0 * part / whole.joules, 1),
         false => absent(),
     };
     for region in &process.regions[..shown] {

@@ -14,13 +14,14 @@ mod waits;
 use super::report::{Figures, ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
-use amount::{absent, percent};
+use amount::{absent, left_out_here, percent};
 pub(super) use amount::{difference, executions, joules, metric, number, quantity, rate, watts};
-pub(crate) use amount::{seconds, share};
+pub(crate) use amount::{rounded, seconds, share, signed};
 pub(super) use efficiency::{help, meaning, name, reason_at};
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid, fitted};
+use pacman_events::plural;
 use pacman_events::shown::command_line;
 pub(super) use sampling::{line as sampling_line, within};
 pub(super) use slots::sentence as smt_off_sentence;
@@ -45,7 +46,9 @@ pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
     let mut notes: Vec<String> = Vec::new();
     if report.left_out > 0 {
         let of_all = "the first ranks are shown in full here; a report in .json or .csv has all";
-        notes.push(format!("{} more processes are left out: {of_all}", report.left_out));
+        let (processes, are) =
+            (number(report.left_out, "more process"), plural::is(report.left_out));
+        notes.push(format!("{processes} {are} left out: {of_all}"));
     }
     let several = report.processes.len() > 1;
     for process in report.observed() {
@@ -56,7 +59,7 @@ pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
         }
         let left_out = process.regions.len() - shown;
         if left_out > 0 {
-            text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
+            text.push_str(&left_out_here(left_out, "region"));
         }
         text.push_str(&efficiency::section(process, shown, width));
         if let Some(table) = waits::table(process, shown, is_short) {
@@ -85,8 +88,8 @@ pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
     }
     let silent = report.processes.len() - report.observed().count();
     if silent > 0 && silent < report.processes.len() {
-        let s = if silent == 1 { "" } else { "es" };
-        notes.push(format!("in {silent} more process{s} no region ran and no phase was marked"));
+        let silent = number(silent, "more process");
+        notes.push(format!("in {silent} no region ran and no phase was marked"));
     }
     notes.extend(report.notes.iter().cloned());
     if report.observed().any(is_mixed) {
@@ -193,7 +196,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Grid {
                 format!("{value:.2}{}{mark}", within(region.imbalance_margin, 2))
             }),
             region.waiting.map_or_else(absent, |part| {
-                format!("{:.1}{}", 100.0 * part, within(sampling::percent(region), 1))
+                format!("{}{}", rounded(100.0 * part, 1), within(sampling::percent(region), 1))
             }),
             title(region),
         ]);

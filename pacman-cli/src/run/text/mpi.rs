@@ -20,9 +20,7 @@ pub(super) fn section(report: &Report, is_short: bool, width: usize) -> String {
     text.push_str(&format!("\n{}", calls_table.text(width)));
     if shown < calls.len() {
         let left_out = calls.len() - shown;
-        text.push_str(&format!(
-            "{left_out} more MPI functions are left out here; -o FILE has all\n"
-        ));
+        text.push_str(&super::amount::left_out_here(left_out, "MPI function"));
     }
     report.processes.iter().filter_map(by_thread).for_each(|line| text.push_str(&line));
     text

@@ -2,7 +2,7 @@
 
 use pacman_core::export::grid::{Column, Grid};
 
-use super::amount::{seconds, share};
+use super::amount::{rounded, seconds, share};
 use crate::run::report::{Overview, RankSummary, RegionSummary};
 use crate::stat::{clean, grouped};
 
@@ -46,7 +46,7 @@ fn rank_table(ranks: &[&RankSummary]) -> Grid {
             seconds(rank.in_regions),
             seconds(rank.waiting),
             rank.mpi.map_or_else(absent, seconds),
-            rank.parallel.map_or_else(absent, |part| format!("{:.1}", 100.0 * part)),
+            rank.parallel.map_or_else(absent, |part| rounded(100.0 * part, 1)),
             rank.pid.to_string(),
             rank.host.as_deref().map_or_else(absent, clean),
         ]);

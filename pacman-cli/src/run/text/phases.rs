@@ -16,7 +16,7 @@ pub(super) fn section(process: &ProcessReport, is_short: bool, width: usize) -> 
     let mut text = format!("\n{}", phases(process, shown).text(width));
     let left_out = process.phases.len() - shown.len();
     if left_out > 0 {
-        text.push_str(&format!("{left_out} more phases are left out here; -o FILE has all\n"));
+        text.push_str(&super::amount::left_out_here(left_out, "phase"));
     }
     let threads = threads(process, shown, if is_short { THREADS } else { usize::MAX });
     text + &threads.map_or_else(String::new, |table| format!("\n{}", table.text(width)))

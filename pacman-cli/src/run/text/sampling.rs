@@ -3,6 +3,7 @@
 use super::number;
 use crate::run::report::{ProcessReport, RegionReport};
 use crate::stat::grouped;
+use pacman_events::plural;
 
 /// Half of the interval behind an estimate: `±2.5`, with `decimals`. Empty if the value is exact.
 pub(in crate::run) fn within(margin: Option<f64>, decimals: usize) -> String {
@@ -26,10 +27,10 @@ pub(in crate::run) fn line(process: &ProcessReport) -> Option<String> {
             format!("; of {} the sample says nothing about the threads", number(several, "region"))
         }
     };
-    let verb = if sampled().count() == 1 { "has" } else { "have" };
+    let has = plural::has(sampled().count());
     (executions > 0).then(|| {
         format!(
-            "±  {} {verb} estimated figures of threads and waits, from {} of {} executions (--overhead); numbers and \
+            "±  {} {has} estimated figures of threads and waits, from {} of {} executions (--overhead); numbers and \
              times of executions are exact{unknown}",
             number(sampled().count(), "short region"),
             grouped(timed),

@@ -1,8 +1,9 @@
 //! The waits inside each region by construct and line, the longest first.
 
 use pacman_core::export::grid::{Column, Grid};
+use pacman_events::plural::number;
 
-use super::amount::{absent, seconds};
+use super::amount::{absent, rounded, seconds};
 use super::efficiency::in_region;
 use crate::run::report::{ProcessReport, RegionReport, WaitSum};
 use crate::stat::{clean, grouped};
@@ -30,7 +31,7 @@ pub(super) fn table(process: &ProcessReport, shown: usize, is_short: bool) -> Op
             let mean = count.filter(|count| *count > 0).map(|count| time / count as f64);
             table.row(vec![
                 seconds(time),
-                format!("{:.1}", 100.0 * time / there),
+                rounded(100.0 * time / there, 1),
                 count.map_or_else(absent, grouped),
                 mean.map_or_else(absent, seconds),
                 what,
@@ -74,7 +75,7 @@ fn lines(process: &ProcessReport, region: &RegionReport, (most, least): (usize, 
         lines.push(Line {
             count: others.iter().map(|line| line.count).sum(),
             seconds: others.iter().map(|line| line.seconds).sum(),
-            what: format!("and {} other{}", others.len(), if others.len() == 1 { "" } else { "s" }),
+            what: format!("and {}", number(others.len(), "other")),
         });
     }
     lines

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::event::{Event, Track};
 use super::pids::Pids;
 use super::{executions, phases, rates, timeline, totals};
-use crate::document::List;
+use crate::document::{self, List};
 use crate::run::report::{ProcessReport, Report};
 
 #[derive(Serialize)]
@@ -83,8 +83,7 @@ fn whole<P: Borrow<ProcessReport>>(
         },
         trace_events: List(|| std::iter::from_fn(&next).flatten()),
     };
-    serde_json::to_writer(&mut *out, &document)?;
-    out.write_all(b"\n")
+    document::write_line(out, &document)
 }
 
 /// The events of a process: it first, then its threads' totals.

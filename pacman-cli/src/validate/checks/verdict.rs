@@ -1,5 +1,6 @@
 //! The verdict on a counter from its samples: a pure function.
 
+use pacman_events::plural::number;
 use std::fmt;
 
 #[cfg(test)]
@@ -210,8 +211,7 @@ impl fmt::Display for Verdict {
                 write!(f, "unusable: anything from {least:.2} to {most:.2} times the truth")
             }
             Verdict::Unusable(Fault::Wild { repeats, worst }) => {
-                let in_repeats = if repeats == 1 { "repeat" } else { "repeats" };
-                write!(f, "unusable: wild in {repeats} {in_repeats}, such as {worst}")
+                write!(f, "unusable: wild in {}, such as {worst}", number(repeats, "repeat"))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Warnings and explanations below the table.
 
+use pacman_events::plural::{self, noun, number};
 use std::collections::BTreeMap;
 
 use super::block::{Member, UNBOUND};
@@ -92,7 +93,7 @@ fn samples(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec
     alike.sort_by(|(_, one), (_, two)| one.cmp(two));
     for (executions, which) in alike {
         let of = |(set, runs): (usize, &u64)| {
-            format!("{} of set {set}", plural(u128::from(*runs), "run", "runs"))
+            format!("{} of set {set}", counted(u128::from(*runs), "run"))
         };
         let parts: Vec<String> = executions.iter().enumerate().map(of).collect();
         let each = if which.len() > 1 { "each of " } else { "" };
@@ -115,13 +116,13 @@ pub(super) fn of_phases(
         for (thread, row) in members {
             let on = format!("{name} on thread {}", thread.number);
             if row.open > 0 {
-                let times = plural(row.open.into(), "time", "times");
+                let times = counted(row.open.into(), "time");
                 lines.push(format!(
                     "{on} was begun {times} and not ended: what is open is not in it"
                 ));
             }
             if let Some(aside) = &row.implausible {
-                let executions = plural(aside.executions.into(), "execution", "executions");
+                let executions = counted(aside.executions.into(), "execution");
                 lines.push(format!(
                     "{on}: {executions} set aside as impossible, and in no figure; the first: {}",
                     text::clean(&aside.why)
@@ -142,7 +143,11 @@ pub(super) fn of_phases(
     }
     if lines.len() > PHASE_LINES {
         let more = lines.split_off(PHASE_LINES).len();
-        lines.push(format!("{more} more remarks on phases are left out here; JSON has all"));
+        lines.push(format!(
+            "{} on phases {} left out here; JSON has all",
+            number(more, "more remark"),
+            plural::is(more)
+        ));
     }
     let idle: Vec<String> = (0..report.phases.len())
         .filter(|&phase| members[phase].is_empty())
@@ -182,7 +187,7 @@ pub(super) fn of_threads(report: &Report) -> Vec<String> {
     say(numbers(&|thread| thread.phases.is_empty()), "ran no phase");
     let dropped: u64 = report.threads.iter().map(|thread| thread.log_dropped).sum();
     if dropped > 0 {
-        let samples = plural(dropped.into(), "sample", "samples");
+        let samples = counted(dropped.into(), "sample");
         say(
             numbers(&|thread| thread.log_dropped > 0),
             &format!("log full, {samples} dropped from it"),
@@ -203,7 +208,11 @@ pub(super) fn of_threads(report: &Report) -> Vec<String> {
         say(which, &text::clean(note));
     }
     if more > 0 {
-        lines.push(format!("{more} more notes of threads are left out here; JSON has all"));
+        lines.push(format!(
+            "{} of threads {} left out here; JSON has all",
+            number(more, "more note"),
+            plural::is(more)
+        ));
     }
     lines
 }
@@ -252,12 +261,12 @@ fn tally(members: &[Member<'_>], of: impl Fn(&Member<'_>) -> u64) -> Option<(Str
     let total: u128 = members.iter().map(|member| u128::from(of(member))).sum();
     let which: Vec<usize> =
         members.iter().filter(|member| of(member) > 0).map(|(thread, _)| thread.number).collect();
-    (total > 0).then(|| (plural(total, "execution", "executions"), text::threads(&which)))
+    (total > 0).then(|| (counted(total, "execution"), text::threads(&which)))
 }
 
-/// A number and its noun.
-pub(super) fn plural(number: u128, one: &str, many: &str) -> String {
-    format!("{} {}", quantity::grouped(number), if number == 1 { one } else { many })
+/// A number in groups of three digits, and its noun.
+pub(super) fn counted(number: u128, one: &str) -> String {
+    format!("{} {}", quantity::grouped(number), noun(number, one))
 }
 
 fn quoted(name: &str) -> String {

@@ -2,23 +2,10 @@
 
 use std::io;
 
-use super::layout::{self, Band};
+pub use super::layout::Column;
+use super::layout::{self, Band, Shape};
 use super::text;
 use crate::export::TableStyle;
-
-/// A column: two lines of heading, and the alignment.
-#[derive(Clone, Debug)]
-pub struct Column {
-    /// Name and unit.
-    pub head: [String; 2],
-    /// Text is aligned to the left, figures to the right.
-    pub left: bool,
-    /// The column stays beside the one before it.
-    pub joined: bool,
-    /// The last column, of names as long as programs make them. Every band has it; a name that finds no
-    /// room beside the figures goes below them, in as many lines as it needs.
-    pub label: bool,
-}
 
 /// A row with one cell per column.
 #[derive(Clone, Debug)]
@@ -59,29 +46,6 @@ pub struct Grid {
     pub is_list: bool,
 }
 
-impl Column {
-    /// A column of words.
-    pub fn left(name: &str) -> Column {
-        Column { left: true, ..Column::right(name, "") }
-    }
-
-    /// A column of figures. A unit that the name contains already is left out.
-    pub fn right(name: &str, unit: &str) -> Column {
-        let unit = if name.to_ascii_lowercase().contains(unit) { "" } else { unit };
-        Column {
-            head: [name.to_owned(), unit.to_owned()],
-            left: false,
-            joined: false,
-            label: false,
-        }
-    }
-
-    /// The last column, of names that may be long.
-    pub fn label(name: &str) -> Column {
-        Column { label: true, ..Column::left(name) }
-    }
-}
-
 impl Grid {
     /// A grid without rows.
     pub fn new(columns: Vec<Column>) -> Grid {
@@ -103,7 +67,7 @@ impl Grid {
     /// Writes the grid as one band, or as several bands below each other if it is wider than the
     /// style allows.
     pub fn write(&self, style: &TableStyle, out: &mut dyn io::Write) -> io::Result<()> {
-        for (number, band) in layout::bands(self, style.width).iter().enumerate() {
+        for (number, band) in self.bands(style.width).iter().enumerate() {
             if number > 0 {
                 line(out, style, Tone::Plain, "")?;
             }
@@ -122,7 +86,18 @@ impl Grid {
 
     /// The columns of the terminal that its widest band takes.
     pub fn width(&self, style: &TableStyle) -> usize {
-        layout::bands(self, style.width).iter().map(Band::width).max().unwrap_or(0)
+        self.bands(style.width).iter().map(Band::width).max().unwrap_or(0)
+    }
+
+    fn bands(&self, most: usize) -> Vec<Band> {
+        let width = |(number, column): (usize, &Column)| {
+            let heads = column.head.iter().map(|head| text::width(head));
+            let cells = self.rows.iter().map(|row| text::width(&row.cells[number]));
+            heads.chain(cells).max().unwrap_or(0)
+        };
+        let widths = self.columns.iter().enumerate().map(width).collect();
+        let shape = Shape { columns: &self.columns, widths, keys: self.keys };
+        if self.is_list { shape.list(most) } else { shape.bands(most) }
     }
 
     fn write_band(

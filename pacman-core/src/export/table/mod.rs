@@ -15,7 +15,7 @@ use std::io;
 
 use self::block::{Layout, Member};
 use self::cell::Marks;
-use self::footnotes::plural;
+use self::footnotes::counted;
 use self::grid::{Tone, line, rule};
 use super::TableStyle;
 use super::values::phase_name;
@@ -89,7 +89,7 @@ pub fn table(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io
         grid.write(style, out)?;
     }
     if !left_out.is_empty() {
-        let phases = plural(left_out.len() as u128, "more phase", "more phases");
+        let phases = counted(left_out.len() as u128, "more phase");
         let rest: u128 = left_out.iter().map(|&phase| time[phase]).sum();
         let all: u128 = time.iter().sum();
         let share = if all == 0 {
@@ -129,12 +129,12 @@ fn heading(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io::
     cores.dedup();
     let mut parts = vec![
         format!("session \"{}\"", text::clean(&report.session)),
-        plural(report.threads.iter().map(|row| row.threads as u128).sum(), "thread", "threads"),
+        counted(report.threads.iter().map(|row| row.threads as u128).sum(), "thread"),
     ];
     if !cores.is_empty() {
-        parts[1].push_str(&format!(" on {}", plural(cores.len() as u128, "core", "cores")));
+        parts[1].push_str(&format!(" on {}", counted(cores.len() as u128, "core")));
     }
-    parts.push(plural(report.phases.len() as u128, "phase", "phases"));
+    parts.push(counted(report.phases.len() as u128, "phase"));
     parts.push(quantity::duration(report.age.into(), style.unicode));
     let between = if style.unicode { " · " } else { ", " };
     line(out, style, Tone::Heading, &parts.join(between))?;

@@ -1,5 +1,6 @@
 //! Names in a terminal: allowed characters, width, line breaks.
 
+use pacman_events::plural::noun;
 use pacman_events::shown;
 
 /// A name that cannot move the cursor or change colours: control characters are written as escapes.
@@ -82,8 +83,7 @@ fn ranges(numbers: &[usize]) -> String {
 
 /// Threads by their numbers: `thread 3`, `threads 0-3, 7`.
 pub(super) fn threads(numbers: &[usize]) -> String {
-    let word = if numbers.len() == 1 { "thread" } else { "threads" };
-    format!("{word} {}", ranges(numbers))
+    format!("{} {}", noun(numbers.len(), "thread"), ranges(numbers))
 }
 
 /// Columns of one character: none for marks that join the one before, two for wide scripts and

@@ -16,6 +16,7 @@ mod sorted;
 mod sums;
 mod waits;
 
+use pacman_events::plural::{self, number};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
@@ -60,7 +61,9 @@ pub fn read_words(words: &[u64]) -> Result<Vec<Recording>, String> {
     let refused = words[header::REFUSED];
     if let (Some(first), 1..) = (recordings.first_mut(), refused) {
         first.notes.push(format!(
-            "{refused} more processes are not recorded: there was no memory left for them"
+            "{} {} not recorded: there was no memory left",
+            number(refused, "more process"),
+            plural::is(refused)
         ));
     }
     Ok(recordings)

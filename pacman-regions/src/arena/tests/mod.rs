@@ -266,7 +266,7 @@ fn an_arena_that_is_full_says_how_much_it_lacks() {
     let mut late = Writer::new(words);
     assert!(late.begin(&beginning(8)).is_none());
     let notes = &read_words(&copied(&[words])).expect("an arena")[0].notes;
-    assert!(notes.iter().any(|note| note.starts_with("1 more processes are not")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.starts_with("1 more process is not")), "{notes:?}");
 }
 
 /// Pages of which only the first can be made usable, and those that were asked for.
