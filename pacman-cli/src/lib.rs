@@ -48,11 +48,15 @@ use pacman_core::platform;
 
 use crate::command::{Cli, Command, OnlyRun};
 use crate::error::{CliError, CliResult};
-use crate::output::Output;
+use crate::output::{Closed, Output};
 
 /// Runs the command that the process's arguments name. Call it before any other thread starts.
 pub fn main() -> ExitCode {
-    let mut out = Output::new(io::BufWriter::new(io::stdout().lock()));
+    let to: Box<dyn Write> = match started::has_closed_output() {
+        true => Box::new(Closed),
+        false => Box::new(io::BufWriter::new(io::stdout().lock())),
+    };
+    let mut out = Output::new(to);
     let status = answer(&mut out).unwrap_or_else(|error| error.complain());
     ExitCode::from(status)
 }

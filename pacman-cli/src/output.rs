@@ -46,9 +46,32 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
+/// Standard output where it was closed before the command began. Rust's runtime opens `/dev/null` in its
+/// place, which would take everything.
+#[derive(Debug)]
+pub(crate) struct Closed;
+
+impl Write for Closed {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::Error::from_raw_os_error(libc::EBADF))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_written_to_a_closed_output() {
+        let mut out = Output::new(Closed);
+        assert!(out.flush().is_ok(), "nothing was to be written");
+        let error = out.write_all(b"answer").unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EBADF));
+    }
 
     /// Fails every call with one kind of error, and counts the calls.
     struct Failing(ErrorKind, u32);

@@ -30,6 +30,11 @@ pub(crate) fn has_closed_streams() -> bool {
     CLOSED.load(Ordering::Relaxed) != 0
 }
 
+/// Whether standard output was closed: nothing that is written there arrives.
+pub(crate) fn has_closed_output() -> bool {
+    CLOSED.load(Ordering::Relaxed) & (1 << libc::STDOUT_FILENO) != 0
+}
+
 /// Whether SIGPIPE was ignored.
 pub(crate) fn has_ignored_pipe() -> bool {
     IGNORED_PIPE.load(Ordering::Relaxed)

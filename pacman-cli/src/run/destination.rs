@@ -76,7 +76,7 @@ impl Destination {
     /// Looks whether the file can be written, so that it is known before the run. A report that is
     /// there stays until the new one is written.
     pub(super) fn file(path: &Path, form: Form) -> CliResult<Destination> {
-        atomic_write::check(path).map_err(|error| CliError::BadInput(unwritten(path, &error)))?;
+        atomic_write::check(path).map_err(|error| CliError::Unwritable(unwritten(path, &error)))?;
         Ok(Destination { form, file: Some(path.to_path_buf()) })
     }
 

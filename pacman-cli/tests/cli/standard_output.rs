@@ -42,7 +42,12 @@ fn neither_does_output_that_goes_nowhere() {
         let read = run(arguments).status.code();
         let unread = writing_to(arguments, Stdio::null());
         assert_eq!((unread.status.code(), text(&unread.stderr)), (read, ""), "{arguments:?}");
+    }
+}
 
+#[test]
+fn a_closed_output_gets_one_line_and_exit_status_4() {
+    for arguments in ANSWERS {
         let mut without = pacman_pmu(arguments);
         let close = || {
             // SAFETY: takes a number, which the child owns.
@@ -51,8 +56,12 @@ fn neither_does_output_that_goes_nowhere() {
         };
         // SAFETY: the closure makes one system call and nothing else.
         unsafe { without.pre_exec(close) };
-        let unread = without.output().expect("the command was built");
-        assert_eq!((unread.status.code(), text(&unread.stderr)), (read, ""), "{arguments:?}");
+        let answer = without.output().expect("the command was built");
+        assert_eq!(answer.status.code(), Some(4), "{arguments:?}");
+        assert_eq!(
+            text(&answer.stderr),
+            "pacman-pmu: cannot write the answer to standard output: Bad file descriptor (os error 9)\n"
+        );
     }
 }
 

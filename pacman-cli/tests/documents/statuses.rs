@@ -10,7 +10,7 @@ use crate::place::Place;
 use crate::source;
 
 /// A line of a command, and the exit status that it has. The name is empty for the command by itself.
-const TRIALS: [(&str, u8, &str); 63] = [
+const TRIALS: [(&str, u8, &str); 71] = [
     ("", 0, "pacman-pmu --version"),
     ("", 2, "pacman-pmu nothing"),
     ("", 4, "pacman-pmu list --cpus > /dev/full"),
@@ -94,10 +94,22 @@ const TRIALS: [(&str, u8, &str); 63] = [
     ("predict", 2, "pacman-pmu predict --model Makefile --sample 8=2.07"),
     ("evaluate", 2, "pacman-pmu evaluate Makefile"),
     ("validate", 2, "pacman-pmu validate --repeat never"),
+    ("list", 4, "pacman-pmu list --cpu skl >&-"),
+    ("topo", 4, "pacman-pmu topo --json >&-"),
+    ("", 4, "pacman-pmu --help >&-"),
+    ("compare", 4, "mkdir folder.json; pacman-pmu compare old.json old.json -o folder.json"),
+    ("stat", 4, "mkdir counts.json; pacman-pmu stat -e task-clock -o counts.json -- ./program"),
+    ("run", 4, "mkdir report2.json; pacman-pmu run -o report2.json -- ./program"),
+    ("merge", 4, "mkdir merged2.json; pacman-pmu merge report.json.ranks -o merged2.json"),
+    (
+        "validate",
+        4,
+        "unset PACMAN_MACHINE; pacman-pmu validate -e task-clock --repeat 3 -o no/folder.json",
+    ),
 ];
 
 /// Statuses that are not tried here, and why.
-const NOT_TRIED: [(&str, u8, &str); 14] = [
+const NOT_TRIED: [(&str, u8, &str); 13] = [
     ("doctor", 1, "needs a machine that counts nothing"),
     ("doctor", 3, "needs a machine without counters"),
     ("stat", 1, "needs a machine without counters; stat_refusals has it"),
@@ -111,7 +123,6 @@ const NOT_TRIED: [(&str, u8, &str); 14] = [
     ("evaluate", 4, "as train"),
     ("validate", 0, "the examples have it"),
     ("validate", 1, "needs a wrong counter; the tests of validate have it"),
-    ("validate", 4, "as train"),
 ];
 
 /// The numbers that begin the lines of the section about exit statuses.
@@ -163,7 +174,7 @@ fn every_exit_status_of_the_help_is_as_it_says() {
         let said = String::from_utf8_lossy(&output.stderr);
         let is_own = |line: &&str| !line.contains("nothing here is measured");
         let said: String = said.lines().filter(is_own).map(|line| format!("{line}\n")).collect();
-        // What is wrong is always said. A command that gives up says it in one line.
+        // A fault always has a line. A command that gives up says it in one line.
         let is_told = *status == 0 || !output.stdout.is_empty() || !said.trim().is_empty();
         let is_line = ![2, 126, 127].contains(status) || said.lines().count() == 1;
         let is_right = output.status.code() == Some(i32::from(*status)) && is_told && is_line;
@@ -199,7 +210,7 @@ int main(int count, char **words) {
     read(ends[0], &none, 1);
   }
   if (!strcmp(how, "linger")) {
-    /* The parent, and whoever reads the output, waits no longer. */
+    /* The parent and the reader of the output wait no longer. */
     for (int file = 0; file < 10; file++)
       close(file);
     pause();

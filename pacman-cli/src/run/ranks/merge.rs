@@ -45,7 +45,7 @@ Examples:
 
 Exit status:
   0  done
-  2  bad input: DIR has no recording of a rank, or FILE cannot be made
+  2  bad input: DIR has no recording of a rank
   4  the report could not be written";
 
 /// Merges the directory and keeps it.
@@ -92,7 +92,7 @@ fn remove(directory: &Path) -> io::Result<()> {
     }
     // Commands of an earlier version made a directory.
     let _ = fs::remove_dir(directory.join("merging"));
-    // Whoever waits for its turn sees that the file is gone.
+    // A command that waits for its turn sees that the file is gone.
     fs::remove_file(directory.join(TURN))?;
     fs::remove_dir(directory)
 }
@@ -183,7 +183,7 @@ impl Ranks {
         if left_out == 0 {
             return destination.write(&report);
         }
-        // What is wrong was said above.
+        // The lines above name the faults.
         let again = self.processes(&mut names, &mut damaged);
         destination.stream(&report, again, &events)
     }
