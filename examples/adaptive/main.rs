@@ -9,7 +9,7 @@
 //! over the best, and the most that was lost by where executions ran: each priced at the median of
 //! its configuration, so that what else the machine does falls on none. It fails (status 1) if the
 //! one is more than 1.05 or the other, from the 120th execution on, more than 1 % of what all threads
-//! take. What all took as it was is printed beside it, and so is what all threads took over all
+//! take. The raw time of all is printed next to it, and so is what all threads took over all
 //! threads, which tells how quiet the machine is.
 
 use std::hint::black_box;

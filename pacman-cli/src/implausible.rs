@@ -15,7 +15,7 @@ pub(crate) struct LeftOut {
 
 /// The note on a thread whose counts were left out. It follows the thread's name.
 pub(crate) fn note(why: &str) -> String {
-    format!("its counts are impossible, and no sum has them: {why}")
+    format!("its counts are impossible and are left out of all sums: {why}")
 }
 
 /// Nanoseconds before and after an execution in which counters run, but which its time does not
@@ -52,7 +52,7 @@ pub(crate) fn leave_out_of_phases(recording: &mut Recording) -> Vec<LeftOut> {
     left_out
 }
 
-/// What the limits of counts follow from.
+/// The facts that limit counts.
 struct KnownEvents {
     /// Name and unit of each event, and whether hardware counts it.
     events: Vec<(String, String, bool)>,

@@ -3,7 +3,7 @@
 //! All work that may panic runs in [`contained`]: in [`isolated`](crate::isolation::isolated) and
 //! [`floating::isolated`](crate::floating::isolated). After a panic such work has the result that stands for
 //! "nothing is known", and no region is observed any more. The program's own code never runs in there, so no
-//! exception of the program is caught. What runs outside computes with numbers that wrap or saturate.
+//! exception of the program is caught. Code outside computes with numbers that wrap or saturate.
 
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 

@@ -21,7 +21,7 @@ struct Heap {
     spare: Spare,
 }
 
-/// Whether the kernel has refused memory. What is spare then is for what has begun.
+/// Whether the kernel has refused memory. Spare memory is then for work that has begun.
 pub(crate) fn is_short() -> bool {
     HEAP.spare.used.load(Ordering::Relaxed) > 0
 }

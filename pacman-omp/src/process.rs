@@ -116,7 +116,7 @@ pub(crate) fn observe() {
     SHARED.observed.store(true, Ordering::Release);
 }
 
-/// Observes no region any more, after an error of this library. What is recorded stays.
+/// Observes no region any more, after an error of this library. The recording stays.
 #[cold]
 pub(crate) fn end_observing() {
     SHARED.observed.store(false, Ordering::Relaxed);

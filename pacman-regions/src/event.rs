@@ -9,11 +9,11 @@ pub struct Event {
     pub name: String,
     /// The reason if it was not counted; no row has a count of it then.
     pub uncounted: Option<String>,
-    /// What is known of it on the machine that counted it.
+    /// Facts about it on the machine that counted it.
     pub facts: EventFacts,
 }
 
-/// What is known of an event on the machine that counted it.
+/// Facts about an event on the machine that counted it.
 ///
 /// Another machine may not know the name, or may know another event by it. So a reader takes everything from here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! What adaptation measured in earlier runs of a program, as a file.
+//! The measurements of adaptation in earlier runs of a program, as a file.
 //!
 //! There is a file for each program on each machine. The library reads it in the program's first
 //! adapted region, and records what it has measured with each region. The command adds that to the file
@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 /// The most kinds of work of one region that are kept: a program may have as many usual inputs.
 const KINDS: usize = 8;
 
-/// What is remembered of one program on one machine.
+/// The memory of one program on one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramMemory {
@@ -48,7 +48,7 @@ pub struct ProgramKey {
     pub machine: String,
 }
 
-/// What was measured of one region, with teams of one default size and work of one kind.
+/// The measurements of one region, with teams of one default size and work of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegionMemory {
@@ -64,7 +64,7 @@ pub struct RegionMemory {
     pub threads: u32,
     /// Whether members are placed, so that configurations have cores and siblings.
     pub placed: bool,
-    /// What was minimised: `time`, `energy`, `edp` or `ed2p`.
+    /// The cost that was minimised: `time`, `energy`, `edp` or `ed2p`.
     pub objective: String,
     /// The cost of an execution at the default; seconds where time was minimised.
     pub default_cost: f64,
@@ -76,7 +76,7 @@ pub struct RegionMemory {
     pub runs: u64,
 }
 
-/// What a process adds to the memory of its program.
+/// The measurements that a process adds to the memory of its program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {
     /// The program and the machine.
@@ -165,7 +165,7 @@ impl ProgramMemory {
         let text = File::open(path).and_then(text_of);
         // The reason may quote the file.
         let wrong = |why: String| {
-            Err(format!("{} is no memory of adaptation: {}", shown_path(path), shown(&why)))
+            Err(format!("{} is not an adaptation memory: {}", shown_path(path), shown(&why)))
         };
         match text {
             Ok(text) => ProgramMemory::from_text(&text).map(Some).or_else(wrong),

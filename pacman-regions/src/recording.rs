@@ -312,7 +312,7 @@ pub struct Adaptation {
     /// The program's chunks of dynamic loops that a thread takes at once, if more than one.
     #[serde(default)]
     pub chunks: Option<u32>,
-    /// What was measured, for the next run of the program.
+    /// The measurements for the next run of the program.
     #[serde(default)]
     pub remembered: Option<Remembered>,
 }

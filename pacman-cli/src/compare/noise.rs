@@ -25,7 +25,7 @@ pub(super) struct Ratio {
     pub(super) interval: Option<(f64, f64)>,
 }
 
-/// What a ratio says.
+/// The meaning of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Faster by more than the threshold, beyond noise.

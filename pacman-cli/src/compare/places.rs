@@ -18,7 +18,7 @@ pub(super) struct Place {
     number: u64,
 }
 
-/// What the number of a place is.
+/// The kind of number that a place has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Position {
     Line,

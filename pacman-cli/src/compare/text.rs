@@ -270,7 +270,7 @@ pub(super) fn ipc(pair: &Pair) -> Option<f64> {
     (cycles > 0.0).then(|| instructions / cycles)
 }
 
-/// What a reader of the figures must know.
+/// Facts that change how the figures are to be read.
 pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     if comparison.before.reports.min(comparison.after.reports) == 1 {

@@ -262,8 +262,7 @@ mod tests {
         let found = found(vec![wrapped]).unwrap();
         assert_eq!(found.phases[0].counts, []);
         let [note] = &found.wrong[..] else { panic!("{:?}", found.wrong) };
-        let begin =
-            "T1 in app+0x1: its counts are impossible, and no sum has them: CYCLES came to ";
+        let begin = "T1 in app+0x1: its counts are impossible and are left out of all sums: CYCLES came to ";
         assert!(note.starts_with(begin), "{note}");
     }
 

@@ -36,7 +36,7 @@ pub(super) fn stream(
     Ok(())
 }
 
-/// What the machine did to a process, in words.
+/// The sentence about a busy machine, or nothing.
 fn said(busy: Option<Busy>) -> String {
     busy.map_or_else(String::new, |busy| busy.sentence(""))
 }

@@ -37,7 +37,7 @@ impl Directory {
             let inside =
                 inside.prefix("").rand_bytes(32).permissions(Permissions::from_mode(0o1733));
             let path = inside.tempdir_in(made.path())?.keep();
-            // Whatever the umask is.
+            // The umask does not apply.
             std::fs::set_permissions(made.path(), Permissions::from_mode(0o711))?;
             std::fs::set_permissions(&path, Permissions::from_mode(0o1733))?;
             Ok(Directory { _made: made, path })

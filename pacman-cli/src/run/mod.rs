@@ -348,9 +348,9 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
     };
     let passed_by = || note_of("were bound past the library");
     let why = match (report.processes.as_slice(), blind, report.ended.exit.signal()) {
-        (_, Some(_), _) => "why is said above, before it ran".to_owned(),
+        (_, Some(_), _) => "the line before the run has the reason".to_owned(),
         _ if note_of(OBSERVING_ENDS).is_some() => {
-            "observing ended before, as said above".to_owned()
+            "observing ended early, and the line above has the reason".to_owned()
         }
         ([], _, Some(signal)) => {
             format!("{NO_RUNTIME}, and it was ended by {}", exit::named(signal))

@@ -65,7 +65,7 @@ fn segment(file: &mut File) -> io::Result<(Segment, Attached)> {
     let mut whole = libc::flock { l_type: libc::F_WRLCK as i16, ..no_lock() };
     lock_file(file, &whole)?;
     let mut text = String::new();
-    // What another program wrote there is no segment.
+    // A file of another program is no segment.
     let _ = Read::take(&*file, 1024).read_to_string(&mut text);
     let known: Option<Segment> = text.parse().ok();
     let known =

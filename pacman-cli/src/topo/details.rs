@@ -60,7 +60,7 @@ impl Details {
         (!self.rates.is_empty()).then(|| self.rates.iter().map(document).collect())
     }
 
-    /// What the system does not tell about the caches.
+    /// Facts about the caches that the system does not give.
     pub(super) fn caveat(&self) -> Option<String> {
         let mut unknown: Vec<String> = self
             .caches

@@ -169,7 +169,7 @@ fn the_next_run_starts_with_what_was_best_for_the_short_regions() {
         all.sort_unstable();
         all.get(all.len() / 2).copied()
     };
-    // A sample of one thread has to wait for twenty stretches. What is known has to wait for three. A
+    // A sample of one thread has to wait for twenty stretches. A known one has to wait for three. A
     // disturbed stretch of the default may pay for a sample at once, so this is tried three times.
     let mut tried = Vec::new();
     for _ in 0..3 {
@@ -232,7 +232,7 @@ fn a_damaged_file_is_named_and_replaced() {
     let whole = fs::read_to_string(file).expect("it is read");
     let other = whole.replace("\"program\": \"made-gcc\"", "\"program\": \"other\"");
     for (damage, why) in [
-        (&whole[..whole.len() / 2], "is no memory of adaptation"),
+        (&whole[..whole.len() / 2], "is not an adaptation memory"),
         (other.as_str(), "is of another program or machine"),
     ] {
         fs::write(file, damage).expect("it is written");

@@ -75,7 +75,8 @@ fn streams_and_exit_status_pass_through_even_without_the_library() {
     let answer = child.wait_with_output().expect("it ends");
     assert_eq!(answer.status.code(), Some(7));
     assert_eq!(text(&answer.stdout), "in");
-    let seen = "pacman-pmu: no OpenMP region was seen in sh: why is said above, before it ran\n";
+    let seen =
+        "pacman-pmu: no OpenMP region was seen in sh: the line before the run has the reason\n";
     assert_eq!(text(&answer.stderr), format!("{NO_LIBRARY}err\n{seen}"));
     for (script, status) in [("kill -TERM $$", 143), ("kill -SEGV $$", 139), ("true", 0)] {
         let answer = without_library(&["run", "--", "sh", "-c", script]).output().expect("it runs");
@@ -215,8 +216,8 @@ fn static_programs_are_told_before_they_run() {
     assert_eq!(
         text(&answer.stderr),
         format!(
-            "pacman-pmu: {line}\npacman-pmu: no OpenMP region was seen in {}: why is said above, \
-             before it ran\n",
+            "pacman-pmu: {line}\npacman-pmu: no OpenMP region was seen in {}: the line \
+             before the run has the reason\n",
             program.display()
         )
     );

@@ -384,5 +384,8 @@ int main(void) {
     let has =
         |text: &str| notes.iter().any(|note| note.as_str().is_some_and(|it| it.contains(text)));
     assert!(has("6 threads were not counted in every execution"), "{notes:#?}");
-    assert!(has("limit of 70 open files a quarter, and 64, are left to the program"), "{notes:#?}");
+    assert!(
+        has("three quarters of this process's limit of 70 open files, and leave 64 to the program"),
+        "{notes:#?}"
+    );
 }

@@ -99,7 +99,8 @@ fn json_has_every_figure() {
 fn impossible_counts_are_named_and_in_no_sum() {
     let wrapped = RECORDING.replace("[1000000, 1000000, null]", "[1099511627776, 1000000, null]");
     let why = "CYCLES came to 1099511627776, and its time allows ";
-    let note = "T1 in solver+0x20: its counts are impossible, and no sum has them: CYCLES came to";
+    let note =
+        "T1 in solver+0x20: its counts are impossible and are left out of all sums: CYCLES came to";
     for form in ["json", "csv", "txt", "html"] {
         let Some((report, _)) = report_of(&wrapped, form, &[]) else { return };
         // Escaped for a page.

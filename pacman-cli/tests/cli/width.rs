@@ -44,7 +44,7 @@ fn wide(said: &str, most: usize) -> Vec<&str> {
     said.lines().filter(|line| line.trim_end().chars().count() > most).collect()
 }
 
-/// What a command writes to a terminal of this width.
+/// The text that a command writes to a terminal of this width.
 fn on_a_terminal(mut command: Command, width: u16) -> String {
     let (mut master, mut terminal) = (-1, -1);
     let size = libc::winsize { ws_row: 24, ws_col: width, ws_xpixel: 0, ws_ypixel: 0 };

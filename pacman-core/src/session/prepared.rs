@@ -43,7 +43,7 @@ pub(super) struct PreparedSession {
     log: usize,
     /// The machine, read when first needed.
     pub(super) here: OnceCell<Topology>,
-    /// What the system allows, read when first needed: from a dozen files.
+    /// The system's permissions, read when first needed: from a dozen files.
     pub(super) permissions: OnceCell<PerfPermissions>,
 }
 

@@ -97,7 +97,7 @@ class Builder:
         }
 
     def descriptions(self) -> Dict[str, Dict[str, str]]:
-        """What the schema says about each column of each frame."""
+        """The schema's type and description of each column of each frame."""
         return {
             name: {title: text for title, (_, text) in frame.columns.items()}
             for name, frame in self._frames.items()

@@ -85,7 +85,7 @@ async def _awaited(phase: ContextManager[Any], body: Any) -> Any:
 
 
 class _Parts:
-    """What an ``await`` of a coroutine runs, in the phase."""
+    """The code that an ``await`` of a coroutine runs, in the phase."""
 
     def __init__(self, phase: ContextManager[Any], body: Any) -> None:
         self._phase = phase

@@ -4,7 +4,7 @@ use pacman_regions::Cause;
 
 use crate::run::report::{Factor, Reason};
 
-/// What costs most.
+/// The greatest cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Other programs took the processors.

@@ -125,7 +125,7 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
         ))
     };
     let rows: String = order::listed(process).filter_map(row).collect();
-    table("What adaptation did", READING, &heading, &rows)
+    table("Adaptation", READING, &heading, &rows)
 }
 
 /// `1 of 2`, in bold where it is fewer.

@@ -16,7 +16,7 @@ pub(super) struct Verdict<'a> {
     /// The region that the sentence names.
     pub(super) region: Option<&'a RegionReport>,
     pub(super) sentence: String,
-    /// What would help; may be empty.
+    /// Advice; may be empty.
     pub(super) help: String,
 }
 

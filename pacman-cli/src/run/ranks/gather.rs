@@ -37,7 +37,7 @@ pub(in crate::run) struct Gathering {
     _running: Claim,
 }
 
-/// What a command writes in the file that it has while it runs.
+/// The contents of the file that a command holds while it runs.
 #[derive(Debug, Serialize, Deserialize)]
 struct Begun {
     job: String,
@@ -62,7 +62,7 @@ pub(in crate::run) struct Turn {
     _claim: Option<Claim>,
 }
 
-/// What is known of another rank.
+/// The state of another rank.
 #[derive(Debug, PartialEq, Eq)]
 enum Other {
     Ended,
@@ -124,7 +124,7 @@ impl Gathering {
         )
     }
 
-    /// Who merges, after the file of this rank was written.
+    /// The rank that merges, after the file of this one was written.
     ///
     /// # Errors
     /// If nobody is left to write the report.

@@ -13,7 +13,7 @@ pub(in crate::run) struct Busy {
     pub(in crate::run) cause: BusyCause,
 }
 
-/// Who had the processors.
+/// The programs that had the processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::run) enum BusyCause {
     /// The threads of the observed processes themselves.
@@ -40,7 +40,7 @@ impl Busy {
         Some(Busy { ran, cause })
     }
 
-    /// What the machine did to `who`: nothing, or ` of x (process 7)`.
+    /// The sentence; `who` is empty, or ` of x (process 7)`.
     pub(in crate::run) fn sentence(&self, who: &str) -> String {
         let ran = format!("they ran {} of the time in which they could run", share(self.ran));
         let (begin, times) =

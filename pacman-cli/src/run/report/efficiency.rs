@@ -15,13 +15,13 @@ use super::states::{Losses, Reason};
 pub(in crate::run) struct Efficiency {
     /// Useful time.
     pub(in crate::run) parallel: f64,
-    /// What is left without the time in MPI; 1 without MPI.
+    /// The part that is left without the time in MPI; 1 without MPI.
     pub(in crate::run) mpi: f64,
-    /// What is left of that without the time in which threads have no region.
+    /// The part of that which is left without the time in which threads have no region.
     pub(in crate::run) serialization: f64,
-    /// What is left of that without waits for threads with more to do.
+    /// The part of that which is left without waits for threads with more to do.
     pub(in crate::run) load_balance: f64,
-    /// What is left of that without the time that all threads lose alike.
+    /// The part of that which is left without the time that all threads lose alike.
     pub(in crate::run) scheduling: f64,
 }
 
@@ -85,7 +85,7 @@ impl EfficiencyTree {
     /// `None` without timed waits, or if several threads started regions: their regions overlap.
     pub(super) fn of(recording: &Recording, regions: &[RegionReport]) -> Option<EfficiencyTree> {
         recording.waits.as_ref().filter(|waits| !waits.several_roots)?;
-        // What the threads did in an execution without its end is not known.
+        // Nothing is known of threads in an execution without its end.
         let open = regions.iter().filter_map(|region| region.open.as_ref());
         let open = open.map(|open| open.seconds).fold(0.0, f64::max);
         if open > 0.0 && regions.iter().all(|region| region.executions == 0) {

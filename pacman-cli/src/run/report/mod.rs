@@ -72,7 +72,7 @@ pub(super) struct Report {
     pub(super) left_out: usize,
     /// All ranks at a glance.
     pub(super) overview: Overview,
-    /// What the machine did to the program: lines about processes whose threads had no processor of their own.
+    /// Lines about processes whose threads had no processor of their own.
     pub(super) busy: Vec<String>,
     /// Warnings about the figures, one line each.
     pub(super) notes: Vec<String>,

@@ -47,7 +47,7 @@ impl OpenExecution {
         sums.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|worst| worst.1 > 0.0)
     }
 
-    /// What is known of it, of the region `name`.
+    /// The sentence about it, in the region `name`.
     pub(super) fn note(&self, name: &str, ending: Ending, sites: &[SiteReport]) -> String {
         let when = match ending {
             Ending::Running => "this was written",

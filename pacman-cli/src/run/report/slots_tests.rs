@@ -97,7 +97,7 @@ fn siblings(phase: &SimPhase, cores: u32, counts_contention: bool) -> SiblingSlo
     let count = |event: &str| sample.count(event).unwrap();
     let used = count("instructions") / (WIDTH * count("cycles"));
     let contention = count("stalls_sibling") / count("cycles");
-    // What a simulated core does not issue waits for data, but for a tenth.
+    // Nine tenths of the slots that a simulated core does not fill wait for data.
     let part = if counts_contention { 1.0 } else { 0.5 };
     let retiring = used / part;
     let denied = if counts_contention { contention } else { 0.0 };

@@ -24,7 +24,7 @@ impl SiteReport {
     }
 }
 
-/// What a thread waits for.
+/// The reason why a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::run) enum Reason {
     /// The start of its part: the runtime wakes the threads.

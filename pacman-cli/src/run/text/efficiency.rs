@@ -78,7 +78,7 @@ pub(in crate::run) fn meaning(factor: Factor) -> &'static str {
     }
 }
 
-/// What would help, in plain words.
+/// Advice in plain words.
 pub(in crate::run) fn help(factor: Factor, worst: Option<Reason>) -> &'static str {
     let cause = match worst {
         Some(Reason::Site(_, cause)) => Some(cause),

@@ -48,8 +48,8 @@ impl PerfPermissions {
             libc::EMFILE if descriptor::leaves_a_floor() => (
                 ErrorKind::NoDescriptors,
                 format!(
-                    "of this process's limit of {} open files a quarter, and 64, are left to the \
-                     program; raise it with ulimit -n",
+                    "counters use at most three quarters of this process's limit of {} open files, and leave \
+                     64 to the program; raise it with ulimit -n",
                     self.descriptors
                 ),
             ),
