@@ -54,6 +54,9 @@ struct Set {
 impl Candidates {
     /// The candidates on the contexts that the process may use, with at most `max_threads` threads.
     ///
+    /// Without that limit there are at most as many threads as can run at once: a control group's quota of CPU time
+    /// counts, too ([`Topology::effective_contexts`]).
+    ///
     /// The default has the largest number of threads that may run. If that is not a full rectangle
     /// of cores and contexts (hybrid machines, odd limits), the default is a number of threads.
     ///
@@ -64,7 +67,8 @@ impl Candidates {
             let why = "cannot adapt within 0 threads: a phase runs on one at least";
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
-        let most = allowed(topology).min(max_threads.unwrap_or(usize::MAX)) as u32;
+        let most = max_threads.unwrap_or_else(|| topology.effective_contexts());
+        let most = allowed(topology).min(most) as u32;
         if most == 0 {
             let why = "cannot adapt: the process may use no context of this machine";
             return Err(Error::new(ErrorKind::NothingToChoose, why));

@@ -31,6 +31,7 @@ mod cpu_bits;
 mod cpu_set;
 mod detect;
 mod error;
+mod hierarchy;
 mod hwloc;
 #[doc(hidden)]
 pub mod input;
@@ -52,7 +53,7 @@ pub use cpu_set::CpuSet;
 pub use error::{Error, ErrorKind, Result};
 pub use placement::{Place, Placement};
 pub use processors::ProcessorsRef;
-pub use restriction::{Quota, Restriction, Restrictor};
+pub use restriction::{Quota, Restriction, Restrictor, Throttling};
 pub use snapshot::{Context, Core, Package, Source, Topology};
 
 // The example of README.md is a test.

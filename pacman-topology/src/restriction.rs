@@ -42,6 +42,36 @@ impl Quota {
     pub fn cpus(&self) -> f64 {
         self.micros as f64 / self.period_micros as f64
     }
+
+    /// The number of threads that the limit leaves something to do: the limit in CPUs, rounded up.
+    pub fn threads(&self) -> usize {
+        usize::try_from(self.micros.div_ceil(self.period_micros.max(1)).max(1))
+            .unwrap_or(usize::MAX)
+    }
+}
+
+/// The kernel's account of a group with a [`Quota`] since the group was made. A throttled group has used up its
+/// CPU time, and stands still until the next period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Throttling {
+    /// The periods in which the group had work.
+    pub periods: u64,
+    /// The periods in which it was throttled.
+    pub throttled_periods: u64,
+    /// The time for which its CPUs stood still, in nanoseconds, over all CPUs.
+    pub throttled_nanos: u64,
+}
+
+impl Throttling {
+    /// The difference to an earlier account of the same group.
+    pub fn since(self, earlier: Throttling) -> Throttling {
+        Throttling {
+            periods: self.periods.saturating_sub(earlier.periods),
+            throttled_periods: self.throttled_periods.saturating_sub(earlier.throttled_periods),
+            throttled_nanos: self.throttled_nanos.saturating_sub(earlier.throttled_nanos),
+        }
+    }
 }
 
 impl Restrictor {

@@ -110,7 +110,7 @@ pub(crate) fn surroundings(
         offline,
         allowed: left,
         restrictions,
-        quota: cgroup::quota(tree)?,
+        quota: cgroup::quota(tree),
         caveats,
         machine_name,
         source: Source::Sysfs(tree.root.clone()),

@@ -42,6 +42,26 @@ impl Tree {
         self.root.join("proc").join(path)
     }
 
+    /// As [`text`](Self::text), of a file with an absolute path on that system.
+    pub(crate) fn text_at(&self, path: &str) -> Option<String> {
+        self.text_in(&self.place(path))
+    }
+
+    /// As [`set`](Self::set), of a file with an absolute path on that system.
+    pub(crate) fn set_at(&self, path: &str) -> Result<Option<CpuSet>> {
+        let Some(text) = self.text_at(path) else { return Ok(None) };
+        let malformed = |error: Error| malformed(&self.place(path), &error.to_string());
+        CpuSet::from_list(&text).map(Some).map_err(malformed)
+    }
+
+    /// A copy may have no `sys` of its own: it is `sys`.
+    fn place(&self, path: &str) -> PathBuf {
+        match path.strip_prefix("/sys/") {
+            Some(inside) => self.sys.join(inside),
+            None => self.root.join(path.trim_start_matches('/')),
+        }
+    }
+
     /// Whether a file or directory is there.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.sys.join(path).exists()
@@ -49,7 +69,11 @@ impl Tree {
 
     /// A file's text without surrounding blanks; `None` if it is absent, unreadable or empty.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
-        let text = input::read_text(&self.sys.join(path), MOST_SYSTEM_BYTES).ok()?;
+        self.text_in(&self.sys.join(path))
+    }
+
+    fn text_in(&self, path: &Path) -> Option<String> {
+        let text = input::read_text(path, MOST_SYSTEM_BYTES).ok()?;
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         (!text.is_empty()).then(|| text.to_owned())
     }
@@ -103,9 +127,13 @@ impl Tree {
     }
 
     pub(crate) fn malformed(&self, path: &str, what: &str) -> Error {
-        Error::new(
-            ErrorKind::InvalidInput,
-            format!("cannot read the topology from {}: {what}", shown_path(&self.sys.join(path))),
-        )
+        malformed(&self.sys.join(path), what)
     }
+}
+
+fn malformed(path: &Path, what: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidInput,
+        format!("cannot read the topology from {}: {what}", shown_path(path)),
+    )
 }
