@@ -280,7 +280,8 @@ impl Phase {
 }
 
 impl Builder {
-    /// Limits the number of threads; the default then has `threads`, not one per context.
+    /// Limits the number of threads; the default then has `threads`, not as many as can run at once
+    /// ([`Topology::effective_contexts`]).
     pub fn max_threads(mut self, threads: usize) -> Builder {
         self.limit = Some(threads);
         self

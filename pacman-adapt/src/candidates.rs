@@ -317,6 +317,26 @@ mod tests {
     }
 
     #[test]
+    fn without_a_limit_a_quota_of_cpu_time_is_one() {
+        let root = tempfile::tempdir().unwrap();
+        let files = [
+            ("sys/devices/system/cpu/online", "0-7"),
+            ("proc/self/cgroup", "0::/box"),
+            ("sys/fs/cgroup/box/cpu.max", "250000 100000"),
+        ];
+        for (path, text) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let machine = Topology::from_sysfs(root.path()).unwrap();
+        let most = |limit| Candidates::of(&machine, limit).unwrap().default().threads();
+        assert_eq!((machine.allowed().len(), most(None), most(Some(6))), (8, 3, 6));
+        let team = Candidates::for_team(&machine, 8, None).unwrap();
+        assert_eq!(team.default().threads(), 8, "the team is the program's");
+    }
+
+    #[test]
     fn clones_share_a_table_unless_the_gain_of_contexts_differs() {
         let plain = Topology::synthetic("4 cores, 2 threads").unwrap();
         let candidates = Candidates::of(&plain, None).unwrap();

@@ -22,6 +22,7 @@ mod noise;
 mod output;
 pub mod parsers;
 mod plan;
+mod quota;
 mod record;
 mod records;
 mod remembered;

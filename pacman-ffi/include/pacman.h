@@ -1136,7 +1136,7 @@ typedef struct pacman_adapt_phase {
 typedef struct pacman_adapt_options {
     uint32_t size;           /* sizeof(pacman_adapt_options) */
     uint32_t abi;            /* PACMAN_ABI */
-    uint32_t max_threads;    /* the most threads; 0: one on each context */
+    uint32_t max_threads;    /* the most threads; 0: as many as can run at once */
     uint32_t objective;      /* a PACMAN_OBJECTIVE_ number */
     uint64_t break_even_ns;  /* leave shorter phases alone; 0: 100 times the sum of
                                 a decision's measured cost and switch_cost_ns */

@@ -38,7 +38,7 @@ pub struct AdaptOptions {
     pub size: u32,
     /// The ABI that the caller was compiled for.
     pub abi: u32,
-    /// The most threads; 0 for one on each context.
+    /// The most threads; 0 for as many as can run at once.
     pub max_threads: u32,
     /// A `PACMAN_OBJECTIVE_` number.
     pub objective: u32,

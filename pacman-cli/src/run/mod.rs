@@ -46,6 +46,7 @@ use pacman_regions::{Machine, Recording};
 
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::{self, Exit};
+use crate::quota::QuotaWatch;
 use crate::remembered::{self, Store};
 use crate::signals::Signals;
 pub(crate) use arguments::RunArgs;
@@ -115,6 +116,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
         objective: None,
         simulated: machine.and_then(|machine| machine.simulated),
         energy: None,
+        throttled: None,
     };
     let mut recordings = found.recordings;
     endings::complete(&mut recordings, &run.ended);
@@ -245,10 +247,12 @@ impl Prepared {
     fn run(self, args: &RunArgs, signals: &Signals) -> CliResult {
         let meter = self.energy.map(EnergyMeter::start).transpose().map_err(CliError::refused)?;
         let began = SystemTime::now();
+        let quota = QuotaWatch::begin();
         let ended = launch::run(&args.command, self.environment, signals);
         drop(self.shared);
         drop(self.watch);
         let ended = ended?;
+        let throttled = quota.and_then(QuotaWatch::end);
         let energy = meter.map(EnergyMeter::finish).transpose();
         let energy = energy.inspect_err(|why| error::complain(why)).unwrap_or(None);
         let status = ended.exit.status();
@@ -271,6 +275,7 @@ impl Prepared {
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),
             simulated: platform::current().simulation().map(|machine| machine.title.to_owned()),
             energy,
+            throttled,
         };
         endings::complete(&mut recordings, &run.ended);
         if let Some(topology) = &topology {

@@ -13,6 +13,7 @@ use super::usage::Usage;
 use super::writer::AnswerWriter;
 use crate::error::{self, CliError, CliResult};
 use crate::exit::{Exit, INTERRUPTED};
+use crate::quota::QuotaWatch;
 use crate::signals::{Signals, Wake};
 
 /// A collector of counts while the command runs.
@@ -110,6 +111,7 @@ pub(super) fn count(
     writer: &mut AnswerWriter,
 ) -> CliResult<Outcome> {
     let used_before = Usage::of_children();
+    let quota = QuotaWatch::begin();
     let began = Instant::now();
     collector.start();
     if let Some(held) = &mut held {
@@ -152,6 +154,9 @@ pub(super) fn count(
     let elapsed = collector.time();
     let outlived = collector.let_go(signals).map_err(|error| system(&error))?;
     writer.answer.notes.extend(outlived);
+    // Where contexts are counted, the command is not the subject.
+    let throttled = quota.filter(|_| collector.follows_command()).and_then(QuotaWatch::end);
+    writer.answer.notes.extend(throttled.map(|throttled| throttled.of_program()));
     writer.answer.simulated = collector.is_simulated();
     if let Some(progress) = &mut progress {
         progress.wipe();

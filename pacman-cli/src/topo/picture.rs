@@ -228,6 +228,7 @@ impl Picture<'_> {
         }
         if let Some(quota) = machine.quota() {
             remarks.push(format!("quota: {quota}"));
+            remarks.push(format!("effective contexts: {}", machine.effective_contexts()));
         }
         if self.fold {
             remarks.push("folded: --unfold draws every core".to_owned());

@@ -111,7 +111,7 @@ fn limits_and_offline_contexts_are_marked() {
     let details = Details::of(&machine).unwrap();
     let drawn = draw(&machine, &details, &Style { width: 100, unicode: true, unfold: false });
     assert_eq!(
-        drawn.lines().take(16).collect::<Vec<_>>().join("\n"),
+        drawn.lines().take(17).collect::<Vec<_>>().join("\n"),
         "\
 Small CPU
 1 package, 2 cores, 3 contexts, up to 2 to a core, 1 NUMA node
@@ -128,12 +128,14 @@ clock rates unknown
 offline (present, switched off): 3
 (n): this process may not run there
 allowed: the cpuset in /sys/fs/cgroup/box/cpuset.cpus.effective leaves cpus 0,1
-quota: 1.50 cpus' worth of time (150000 of 100000 us, /sys/fs/cgroup/box/cpu.max)"
+quota: 1.50 cpus' worth of time (150000 of 100000 us, /sys/fs/cgroup/box/cpu.max)
+effective contexts: 2"
     );
     let facts = document::value(&super::json::facts(&machine, &details));
     assert_eq!(facts["offline"], serde_json::json!([3]));
     assert_eq!(facts["allowed"], serde_json::json!([0, 1]));
     assert_eq!(facts["quota"]["cpus"], 1.5);
+    assert_eq!(facts["effective_contexts"], 2);
     let file = "/sys/fs/cgroup/box/cpuset.cpus.effective";
     assert_eq!(facts["restrictions"][0]["file"], file);
     assert_eq!(facts["packages"][0]["cores"][0]["contexts"][1]["allowed"], false);

@@ -33,6 +33,7 @@ mod run_overhead;
 mod run_page;
 mod run_phases;
 mod run_plugins;
+mod run_quota;
 mod run_ranks;
 mod run_refusals;
 mod run_remarks;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use pacman_topology::Topology;
+use pacman_suite::skipped;
+use pacman_topology::{Quota, Topology};
 
 use crate::tree::Tree;
 
@@ -160,7 +161,8 @@ fn inside_a_group() {
     let here = Topology::detect().unwrap();
     let quota = here.quota().expect("the group has a quota");
     assert_eq!((quota.cpus(), here.effective_contexts()), (0.5, 1), "{quota}");
-    let before = here.throttling().expect("the group has an account");
+    assert_eq!(Quota::of_this_process().as_ref(), Some(quota));
+    let before = quota.throttling().expect("the group has an account");
     let begun = Instant::now();
     // Half of a CPU is too little for one that never waits.
     loop {
@@ -176,7 +178,7 @@ fn inside_a_group() {
 #[test]
 fn a_real_group_is_read_and_throttles() {
     let Some(group) = Group::with_half_a_cpu() else {
-        eprintln!("SKIPPED: no control group with a quota can be made here");
+        skipped("no control group with a quota can be made here");
         return;
     };
     let script = "echo $$ > \"$0/cgroup.procs\" && exec \"$@\"";

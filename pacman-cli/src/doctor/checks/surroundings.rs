@@ -73,7 +73,10 @@ impl Limits {
                 format!("{} leaves {} of {all}", restriction.by, restriction.cpus.len())
             });
             facts.cpu_limits.extend(lost);
-            facts.cpu_limits.extend(topology.quota().map(|q| format!("a cgroup allows {q}")));
+            facts.cpu_limits.extend(topology.quota().map(|quota| {
+                let effective = number(topology.effective_contexts(), "thread");
+                format!("a cgroup allows {quota}, for {effective} at once")
+            }));
         }
         facts
     }

@@ -93,6 +93,7 @@ impl RankRun {
             objective: self.objective,
             simulated: self.simulated,
             energy: self.energy,
+            throttled: None,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Programs whose threads had no processor of their own, and why: every format has it from here.
 
-use super::crowd::Crowd;
+use super::crowd::{self, Crowd, threads_of};
 use super::process::ProcessReport;
+use crate::quota::Throttled;
 use crate::run::words::share;
 use pacman_events::plural::number;
 
@@ -31,7 +32,7 @@ impl Busy {
         others: impl IntoIterator<Item = &'a ProcessReport>,
     ) -> Option<Busy> {
         let ran = process.processor_share().filter(|_| process.lacks_processors())?;
-        let quota = process.quota.filter(|quota| f64::from(super::threads_of(process)) > *quota);
+        let quota = process.quota.filter(|quota| f64::from(threads_of(process)) > *quota);
         let cause = match (Crowd::around(process, others), quota) {
             (Some(crowd), _) => BusyCause::Crowd(crowd),
             (None, Some(quota)) => BusyCause::Quota(quota),
@@ -84,8 +85,9 @@ impl BusyCause {
     }
 }
 
-/// A line for each of these processes whose threads lacked processors.
-pub(super) fn lines(processes: &[ProcessReport]) -> Vec<String> {
+/// A line about the quota that the run used up, and a line for each of these processes whose threads lacked
+/// processors for another reason.
+pub(super) fn lines(processes: &[ProcessReport], throttled: Option<Throttled>) -> Vec<String> {
     let observed = || processes.iter().filter(|process| process.has_figures());
     let several = observed().count() > 1;
     let line = |process: &ProcessReport| {
@@ -93,7 +95,25 @@ pub(super) fn lines(processes: &[ProcessReport]) -> Vec<String> {
             true => format!(" of {} (process {})", process.program(), process.process.pid),
             false => String::new(),
         };
-        Some(Busy::of(process, observed())?.sentence(&who))
+        let busy = Busy::of(process, observed())?;
+        let is_told = throttled.is_some() && matches!(busy.cause, BusyCause::Quota(_));
+        (!is_told).then(|| busy.sentence(&who))
     };
-    observed().filter_map(line).collect()
+    let of_quota = throttled.zip(widest(observed)).map(|(throttled, (crowd, allowed))| {
+        throttled.of_teams(crowd.0 as usize, crowd.1, allowed as usize)
+    });
+    of_quota.into_iter().chain(observed().filter_map(line)).collect()
+}
+
+/// The most threads that processes had at one time, and how many processes these were; the most contexts that one
+/// of them might use.
+fn widest<'a, I: Iterator<Item = &'a ProcessReport>>(
+    observed: impl Fn() -> I,
+) -> Option<((u32, usize), u32)> {
+    let together = |process: &ProcessReport| {
+        let meanwhile = observed().filter(|other| crowd::overlap(process, other));
+        meanwhile.fold((0, 0), |(threads, count), other| (threads + threads_of(other), count + 1))
+    };
+    let most = observed().map(together).max()?;
+    Some((most, observed().map(|process| process.contexts).max()?))
 }

@@ -47,7 +47,7 @@ pub(in crate::run) fn threads_of(process: &ProcessReport) -> u32 {
 }
 
 /// Whether both ran on one host at the same time.
-fn overlap(one: &ProcessReport, other: &ProcessReport) -> bool {
+pub(super) fn overlap(one: &ProcessReport, other: &ProcessReport) -> bool {
     let (one, other) = (&one.process, &other.process);
     one.host == other.host
         && one.began < other.began + other.seconds

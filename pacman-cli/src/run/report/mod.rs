@@ -32,6 +32,7 @@ use pacman_regions::{Recording, Remembered};
 use super::energy::RunEnergy;
 use super::launch::Ended;
 use super::names::Names;
+use crate::quota::Throttled;
 
 pub(super) use busy::{Busy, BusyCause};
 pub(super) use columns::{Column, Columns, Count, Figures};
@@ -87,6 +88,8 @@ pub(super) struct Run {
     pub(super) objective: Option<String>,
     pub(super) simulated: Option<String>,
     pub(super) energy: Option<RunEnergy>,
+    /// The quota that the run used up.
+    pub(super) throttled: Option<Throttled>,
 }
 
 impl Report {
@@ -119,7 +122,7 @@ impl Report {
         mut notes: Vec<String>,
     ) -> Report {
         processes.sort_by_key(ProcessReport::order);
-        let Run { command, ended, provenance, objective, simulated, energy, .. } = run;
+        let Run { command, ended, provenance, objective, simulated, energy, throttled } = run;
         let ran = processes.iter().any(|process| !process.regions.is_empty());
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
             notes.push("adaptation was asked for, but no region was adapted".into());
@@ -127,7 +130,7 @@ impl Report {
         notes.extend(overview.killed());
         let left_out = 0;
         Report {
-            busy: busy::lines(&processes),
+            busy: busy::lines(&processes, throttled),
             command,
             ended,
             provenance,
