@@ -44,6 +44,12 @@ impl LossBudget {
         self.spent = self.spent.saturating_sub(unused);
     }
 
+    /// Spends `more` than was reserved: the masks were restored later than they should have been. So of several such
+    /// samples only the last one is beyond the budget.
+    pub fn overspend(&mut self, more: u64) {
+        self.spent = self.spent.saturating_add(more);
+    }
+
     /// All that was spent.
     pub fn spent(&self) -> u64 {
         self.spent

@@ -176,7 +176,10 @@ impl Packing {
                 self.state = State::Sampling { on, executions, left: allowance };
                 Next::Sample(on, allowance)
             }
-            State::Sampling { on, left, .. } if armed => Next::Sample(on, left),
+            // Another region's sample may have taken longer than it should have.
+            State::Sampling { on, left, .. } if armed && budget.spent() <= budget.limit(run) => {
+                Next::Sample(on, left)
+            }
             State::Sampling { left, .. } => {
                 budget.give_back(left);
                 self.state = State::Searching;
@@ -226,6 +229,9 @@ impl Packing {
                 self.sampled(on, (executions, left), ended, budget)
             }
             (Next::Held(on, _), State::Holding { .. }) => {
+                if ended.is_cut {
+                    budget.overspend(ended.time);
+                }
                 self.was_held(on, ended);
                 false
             }
@@ -249,6 +255,7 @@ impl Packing {
         let one = &mut self.candidates[on];
         self.figures.packed += 1;
         self.figures.gained += usual as i64 - ended.time as i64;
+        budget.overspend(ended.time.saturating_sub(left));
         if ended.is_cut {
             self.figures.cut += 1;
             one.at_least = one.at_least.max(left);

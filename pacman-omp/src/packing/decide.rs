@@ -242,11 +242,11 @@ fn forget(current: &mut Current) {
 pub(crate) fn after(
     region: &'static Region,
     worker: &Worker,
-    execution: &Execution,
+    execution: Option<&Execution>,
     size: u32,
     ticks: u64,
 ) -> bool {
-    let Some(setup) = setup::get() else { return false };
+    let (Some(setup), Some(execution)) = (setup::get(), execution) else { return false };
     let is_sample = matches!(execution.ran, Next::Sample(..));
     let crew = crew::known();
     let ended = match (execution.begun, crew::ever()) {
@@ -286,10 +286,11 @@ pub(crate) fn after(
     state != decided.controller.state() || held != decided.controller.held_at()
 }
 
-/// A team starts that is not decided here: its threads get their own masks back.
+/// A team starts that is not decided here: its threads get their own masks back, unless it is inside of another one,
+/// which decides.
 #[cold]
 pub(crate) fn step_aside() {
-    if !crew::has_packed() {
+    if !crew::has_packed() || Worker::known().is_some_and(|worker| worker.depth() > 0) {
         return;
     }
     let (Some(crew), Some(mut current)) = (crew::ever(), CURRENT.try_lock()) else { return };

@@ -2,6 +2,7 @@
 
 mod budget;
 mod call;
+mod observed;
 mod part;
 mod run;
 mod started;

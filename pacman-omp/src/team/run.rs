@@ -7,6 +7,7 @@ use pacman_regions::arena::Nested;
 
 use super::budget;
 use super::call::{Call, TeamMode};
+use super::observed::observed_team;
 use super::state::{AdaptedRun, Team};
 use super::target::CallTarget;
 use crate::adapt::{self, Decision, TeamTime};
@@ -148,34 +149,15 @@ fn run_packed(region: &'static Region, worker: &Worker, call: Call, start: Start
     worker.take_pushed();
     // The members of a league are primary threads themselves.
     if worker.depth() > 0 || call.entry == Function::GOMP_teams_reg {
-        if worker.depth() == 0 {
-            packing::step_aside();
-        }
+        packing::step_aside();
         return run_observed(region, worker, call, start, |_, _| ());
     }
     let execution = packing::before(region, worker);
     let start = |team: &Team, threads, _| start(team, threads, TeamMode::Packed);
     run_outermost(region, worker, call, start, |size, ticks| {
-        if let Some(execution) = execution {
-            if packing::after(region, worker, &execution, size, ticks) {
-                adapt::record_outcome(region);
-            }
-        }
+        let has_news = packing::after(region, worker, execution.as_ref(), size, ticks);
+        has_news.then(|| adapt::record_outcome(region));
     });
-}
-
-/// The team of a call whose region is observed.
-#[inline(always)]
-pub(super) fn observed_team(call: &Call, region: &'static Region, worker: &Worker) -> Team {
-    let depth = worker.depth();
-    let mut team =
-        Team::new(call, region.runtime, Some(region), depth, ptr::from_ref(worker).cast());
-    if depth > 0 {
-        worker.saw(Seen::NESTED);
-        // SAFETY: the thread is inside of a body of that team, which does not end before it.
-        unsafe { team.set_outer(worker.team.get()) };
-    }
-    team
 }
 
 /// Runs the region with the team of the call. `ended` gets the size of the team and the ticks.

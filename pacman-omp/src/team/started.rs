@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::call::{Call, TeamMode};
-use super::run::observed_team;
+use super::observed::observed_team;
 use super::state::{Started, Team};
 use super::target::CallTarget;
 use crate::energy;
