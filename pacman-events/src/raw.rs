@@ -7,6 +7,16 @@ use crate::netburst_tables::EVENTS;
 use crate::resolve_error::ResolveError;
 use crate::{CpuModel, Family, db};
 
+/// Bit 36: count cycles in which the increment equals the counter mask, in place of "at least".
+const EQUAL: u64 = 1 << 36;
+
+/// Whether CPUID leaf 23H can report `eq`: processors from Lion Cove and Skymont.
+fn compares_equal(cpu: CpuModel) -> bool {
+    let kinds = ["lioncove", "cougarcove", "coyotecove", "skymont", "darkmont", "arcticwolf"];
+    let name = cpu.name();
+    kinds.iter().any(|kind| name.ends_with(kind)) || ["cwf", "dmr"].contains(&name)
+}
+
 /// Encodes a raw selector of Intel or AMD for the counters that the event table allows.
 ///
 /// A listed code gets the limits of its event. Any other code gets the common limits of the
@@ -20,6 +30,10 @@ pub(crate) fn select(
 ) -> Result<Encoding, ResolveError> {
     let control = USR | OS | INT | EN;
     let select = code & !control;
+    if cpu.family() == Family::Intel && select & EQUAL != 0 && !compares_equal(cpu) {
+        let reason = "its counter mask has no eq (bit 36), which came with Lion Cove and Skymont";
+        return Err(ResolveError::impossible(asked, cpu, reason));
+    }
     let mut source = Source::raw(cpu, format!("r{code:x}"), select);
     match listed(cpu, select) {
         Some(listed) => {

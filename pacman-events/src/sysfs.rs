@@ -175,6 +175,7 @@ pub(crate) static X86_FORMATS: [BuiltIn; 2] = [
         ("cmask", 0, &[(24, 31)]),
         ("in_tx", 0, &[(32, 32)]),
         ("in_tx_cp", 0, &[(33, 33)]),
+        ("eq", 0, &[(36, 36)]),
         ("offcore_rsp", 1, &[(0, 63)]),
         ("ldlat", 1, &[(0, 15)]),
         ("frontend", 1, &[(0, 23)]),

@@ -364,6 +364,20 @@ fn cpuids_of_zen_6() {
     }
 }
 
+/// Linux, `PMU_FORMAT_ATTR(eq, "config:36")` and `umask2` in bits 47:40.
+#[test]
+fn a_counter_mask_compares_equal_where_leaf_23_can_report_it() {
+    let name = "cpu/event=0xb1,umask=0x1,cmask=3,eq/";
+    for table in ["lnl-lioncove", "lnl-skymont", "cwf", "dmr", "nvl-arcticwolf"] {
+        assert_eq!(encoding(table, name).evtsel, 0x10_0300_01b1, "{table}");
+    }
+    for table in ["skl", "spr", "gnr", "srf", "arl-crestmont"] {
+        let refusal = resolve(cpu(table), name).expect_err(table);
+        assert_eq!(refusal.kind(), ResolveErrorKind::Impossible, "{refusal}");
+    }
+    assert_eq!(encoding("lnl-skymont", "cpu/event=0xb7,umask=0x101/").evtsel, 0x100_0000_01b7);
+}
+
 #[test]
 fn refusals_are_four_different_answers() {
     let kind = |table, name| resolve(cpu(table), name).unwrap_err().kind();
