@@ -73,8 +73,12 @@ fn check(fresh: &CorePmu, encoding: &Encoding) -> bool {
         count(&core, index, context, happening(signal, TIMES, ring, &mut room))
     };
     let plain = signal == Signal::Clock(Clock::Bus) && counts_tsc(encoding.cpu);
-    // Haswell's table also has the bare selector, whose register selects nothing.
-    let untold = encoding.name.to_string() == "OFFCORE_RESPONSE";
+    // Haswell's table also has the bare selector, whose register selects nothing. Broadwell-DE's has
+    // it alone, and its model no such register.
+    let untold = encoding.name.to_string() == "OFFCORE_RESPONSE"
+        && events(encoding.cpu).filter_map(|event| event.extra).any(|register| {
+            register.choices().iter().any(|choice| u64::from(choice.select) == encoding.evtsel)
+        });
     let expected = match () {
         () if untold => 0,
         () if plain => TIMES * RATIO,
