@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use pacman_core::topology::{Quota, Throttling};
 
-use pacman_events::plural::number;
 use crate::run::share;
+use pacman_events::plural::number;
 
 /// A quota, from the start of a run to its end.
 pub(crate) struct QuotaWatch {
@@ -65,7 +65,7 @@ impl Throttled {
                 number((self.fitting / processes).max(1), "thread")
             ),
         };
-        let quota = self.quota();
+        let quota = shown(self.cpus);
         format!("{} {share_word} {quota}: throttled in {times}; {help}", number(threads, "thread"))
     }
 
@@ -73,22 +73,26 @@ impl Throttled {
     pub(crate) fn of_program(&self) -> String {
         format!(
             "the program has {}: throttled in {} of the periods; use at most {}",
-            self.quota(),
+            shown(self.cpus),
             share(self.periods),
             number(self.fitting, "thread")
         )
-    }
-
-    fn quota(&self) -> String {
-        let digits = usize::from(self.cpus.fract() != 0.0);
-        let s = if self.cpus == 1.0 { "" } else { "s" };
-        format!("a quota of {:.digits$} processor{s}", self.cpus)
     }
 
     /// A processor without a thread does not stand still. So this is the least part of the time.
     fn times(&self, processors: usize) -> String {
         let time = (self.processors / processors.max(1) as f64).min(1.0);
         format!("{} of the periods, {} of the time", share(self.periods), share(time))
+    }
+}
+
+/// A quota of this many processors, in words.
+pub(crate) fn shown(cpus: f64) -> String {
+    // Two digits at most, without zeros at the end.
+    let rounded = (100.0 * cpus).round() / 100.0;
+    match rounded {
+        1.0 => "a quota of 1 processor".to_owned(),
+        _ => format!("a quota of {rounded} processors"),
     }
 }
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use pacman::Counters;
 use pacman_core::fork::Fenced;
 use pacman_core::{cancel, floating};
+use pacman_counters::Counters;
 
 use crate::error::{Result, Status, answer};
 use crate::input;

@@ -54,6 +54,9 @@ unsafe extern "C" fn loaded(
     stub::take_over();
 }
 
+/// The command has set how long libgomp's threads spin, and the user has not.
+const SPIN_IS_OURS: &str = "PACMAN_OMP_SPIN";
+
 /// The variables of the program, in the form that the kernel leaves them in; empty if they cannot be read.
 fn variables() -> Vec<u8> {
     std::fs::read("/proc/self/environ").unwrap_or_default()
@@ -87,6 +90,14 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
     let arguments = (0..count as usize).map(|at| unsafe { CStr::from_ptr(*words.add(at)) });
     module::note_first();
     entry::settle_tool(get, arguments);
+    if get(SPIN_IS_OURS).is_some() {
+        // libgomp reads it when it is loaded, before this library; LLVM's runtime does not read it.
+        // SAFETY: C strings. The loader is at work, and the program has not begun or waits.
+        unsafe {
+            libc::unsetenv(c"GOMP_SPINCOUNT".as_ptr());
+            libc::unsetenv(c"PACMAN_OMP_SPIN".as_ptr());
+        }
+    }
     let (options, wrong) = Options::read(get);
     if !options.records() && options.adapt.is_none() {
         return;

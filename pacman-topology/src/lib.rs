@@ -18,6 +18,7 @@
 //! # Ok::<(), pacman_topology::Error>(())
 //! ```
 
+mod account;
 mod affinity;
 mod assemble;
 mod binding;

@@ -2,11 +2,8 @@
 
 use pacman_events::plural::noun;
 use std::fmt;
-use std::path::Path;
 
 use crate::CpuSet;
-use crate::cgroup;
-use crate::tree::Tree;
 
 /// A limit on the CPUs that a process may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,17 +38,6 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// That of the calling process, without the rest of the [topology](crate::Topology), as in
-    /// [`Topology::quota`](crate::Topology::quota).
-    pub fn of_this_process() -> Option<Quota> {
-        cgroup::quota(&Tree::under(Path::new("/")))
-    }
-
-    /// The kernel's present account of the group on this system that has the quota; `None` if it has none.
-    pub fn throttling(&self) -> Option<Throttling> {
-        cgroup::throttling(&Tree::under(Path::new("/")), self)
-    }
-
     /// The limit in CPUs: the CPU time divided by the period.
     pub fn cpus(&self) -> f64 {
         self.micros as f64 / self.period_micros as f64

@@ -5,12 +5,10 @@ use std::path::PathBuf;
 
 use pacman_events::shown::shown_path;
 
-use crate::cgroup;
 use crate::core_type::CoreType;
 use crate::cpu_set::CpuSet;
 use crate::processors::{self, ProcessorsRef};
-use crate::restriction::{Quota, Restriction, Throttling};
-use crate::tree::Tree;
+use crate::restriction::{Quota, Restriction};
 
 /// The hardware contexts of one machine, real or synthetic.
 ///
@@ -200,12 +198,6 @@ impl Topology {
     pub fn effective_contexts(&self) -> usize {
         let allowed = self.contexts.iter().filter(|context| context.allowed).count();
         self.quota.as_ref().map_or(allowed, |quota| allowed.min(quota.threads()))
-    }
-
-    /// The kernel's present account of the group that has the [quota](Self::quota); `None` without a quota, and
-    /// where the group has no such account.
-    pub fn throttling(&self) -> Option<Throttling> {
-        cgroup::throttling(&Tree::of(self)?, self.quota.as_ref()?)
     }
 
     /// The facts that the system does not tell, with the assumptions made instead, a line each.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use pacman_regions::{Guard, MaxLoss, Objective, OverheadBudget, Waiting};
 
+use super::threads::Threads;
+
 /// Run an OpenMP program and report on its parallel regions; with --adapt, choose where the
 /// threads of each region run, and with --narrow how many.
 ///
@@ -81,6 +83,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "PART", requires = "adapt")]
     pub(super) max_loss: Option<MaxLoss>,
 
+    /// Threads of teams whose number COMMAND's environment leaves open: a number, auto (the contexts that a
+    /// quota of a container lets run at once) or keep [default: auto with --adapt, otherwise keep]
+    #[arg(long, value_name = "HOW")]
+    pub(super) threads: Option<Threads>,
+
     /// Do not use the measurements of earlier runs, and do not keep those of this run; see memory
     #[arg(long, requires = "adapt")]
     pub(super) no_memory: bool,
@@ -100,7 +107,7 @@ pub(crate) struct RunArgs {
 
     /// Run nothing, and report the recordings in DIR. Programs with the library preloaded write them
     /// if PACMAN_OMP_DIR is DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "waits", "overhead", "adapt", "strict", "command"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "waits", "overhead", "adapt", "strict", "threads", "command"])]
     pub(super) read: Option<PathBuf>,
 
     /// The program to run, with its arguments; pacman-pmu exits with its status
@@ -125,6 +132,7 @@ Examples:
   pacman-pmu run --waits -o run.trace.json -- ./program
                                                        a trace, to open in Perfetto
   pacman-pmu run -o run.prom -- ./program              metrics, for Prometheus and others
+  pacman-pmu run --threads 4 -- ./program              with OMP_NUM_THREADS=4
   pacman-pmu run --adapt -- ./program                  the places of threads chosen for time
   pacman-pmu run --adapt --narrow -- ./program         the number of threads of each region as well
   pacman-pmu run --adapt --narrow --objective edp --waiting block -- ./program

@@ -28,7 +28,10 @@ mod report;
 mod shared;
 mod signals;
 mod spawn;
+mod spin;
+mod start;
 mod text;
+mod threads;
 mod trace;
 mod training;
 mod watch;
@@ -62,6 +65,7 @@ pub(crate) use ranks::{MergeArgs, merge};
 use report::{Report, Run};
 use shared::Shared;
 use spawn::Environment;
+use start::Start;
 pub(crate) use text::{rounded, seconds, share, signed};
 use training::Training;
 use watch::Watch;
@@ -144,6 +148,7 @@ struct Prepared {
     energy: Option<Rapl>,
     /// The ranks that share the report, if a launcher started this command as one of several.
     gathering: Option<Gathering>,
+    start: Start,
     /// The known obstacle to seeing the program's regions.
     blind: Option<String>,
     /// A file that was asked for will not be written.
@@ -213,6 +218,7 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
     }
     in_the_way.iter().for_each(error::complain);
     let usable = library.filter(|_| !obstacles.refuses_library).zip(memory);
+    let start = Start::decide(args);
     let kept = (args.adapt && !args.no_memory).then(Store::of_user).flatten();
     let (environment, memory) = match usable {
         Some((library, memory)) => (
@@ -228,6 +234,8 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         ),
         None => (Environment::default(), None),
     };
+    let mut environment = environment;
+    start.add_to(&mut environment);
     Ok(Prepared {
         destination,
         memory,
@@ -238,6 +246,7 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         training,
         energy,
         gathering,
+        start,
         blind,
         unwritable,
     })
@@ -285,7 +294,8 @@ impl Prepared {
                 recording.machine.get_or_insert_with(|| machine.clone());
             }
         }
-        let report = Report::of(run.clone(), &recordings);
+        let mut report = Report::of(run.clone(), &recordings);
+        report.start = self.start.heading();
         let seen = report.observed().next().is_some() || report.has_mpi();
         if !seen {
             error::complain(nothing_seen(&report, self.blind.as_deref()));

@@ -137,7 +137,7 @@ fn overhead(args: &RunArgs) -> Option<OverheadBudget> {
     (!needs_all && !budget.times_all()).then_some(budget)
 }
 
-/// Turns packing on, which is off until its cost is measured on a quiet machine.
+/// Switches packing on, which is off until its cost is measured on a quiet machine.
 const PACKS: &str = "PACMAN_PACK";
 
 /// Whether the library may pack threads, for which samples must be watched.

@@ -41,6 +41,7 @@ mod run_report;
 mod run_rotation;
 mod run_sessions;
 mod run_signals;
+mod run_start;
 mod run_stays;
 mod run_times;
 mod run_trace;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use pacman_suite::skipped;
@@ -34,11 +35,13 @@ int main(void)
 "#;
 
 /// A control group with a tenth of a processor, which goes away with the value.
-struct Group(PathBuf);
+pub(super) struct Group(PathBuf);
 
 impl Group {
-    fn new() -> Option<Group> {
-        let name = format!("pacman-run-quota-{}", std::process::id());
+    pub(super) fn new() -> Option<Group> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("pacman-run-quota-{}-{number}", std::process::id());
         for (parent, file, text) in [
             ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000"),
             ("/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us", "10000"),
@@ -57,11 +60,16 @@ impl Group {
         None
     }
 
-    fn run(&self, command: &Command) -> Output {
+    pub(super) fn run(&self, command: &Command) -> Output {
         let mut inside = Command::new("sh");
         inside.args(["-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\""]).arg(&self.0);
         inside.arg(command.get_program()).args(command.get_args());
-        inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => inside.env(name, value),
+                None => inside.env_remove(name),
+            };
+        }
         inside.output().expect("it runs")
     }
 }

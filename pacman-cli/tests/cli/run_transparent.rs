@@ -186,7 +186,8 @@ fn the_environment_differs_by_what_loads_the_library_and_what_it_is_asked() {
         (&["--overhead", "100"], &[]),
         (&["-o", &trace], &["PACMAN_OMP_OVERHEAD", "PACMAN_OMP_TRACE"]),
         (&["-e", "task-clock"], &["PACMAN_OMP_EVENTS"]),
-        (&["--adapt"], &["PACMAN_OMP_ADAPT"]),
+        (&["--adapt"], &["PACMAN_OMP_ADAPT", "PACMAN_OMP_SPIN", "GOMP_SPINCOUNT"]),
+        (&["--threads", "2"], &["PACMAN_OMP_OVERHEAD", "OMP_NUM_THREADS"]),
         (
             &["--adapt", "--waiting", "block"],
             &["PACMAN_OMP_ADAPT", "PACMAN_OMP_WAITING", "OMP_WAIT_POLICY", "KMP_BLOCKTIME"],

@@ -19,12 +19,12 @@ use crate::defect::Unknown;
 
 /// The slot of this process, and the table that has it.
 #[derive(Clone, Copy)]
-pub(super) struct Crew {
+pub(super) struct PackingSlot {
     pub(super) slot: Slot<'static>,
     pub(super) table: Table<'static>,
 }
 
-static CREW: OnceLock<Option<Crew>> = OnceLock::new();
+static CREW: OnceLock<Option<PackingSlot>> = OnceLock::new();
 /// Nothing is packed any more in this process.
 static ENDED: AtomicBool = AtomicBool::new(false);
 /// Some member may be packed.
@@ -51,18 +51,18 @@ fn keeping_errno(act: impl FnOnce()) {
 }
 
 /// The crew, also when nothing is packed any more.
-pub(super) fn ever() -> Option<&'static Crew> {
+pub(super) fn ever() -> Option<&'static PackingSlot> {
     CREW.get().and_then(Option::as_ref)
 }
 
 /// The crew, once it is prepared.
 #[inline]
-pub(super) fn known() -> Option<&'static Crew> {
+pub(super) fn known() -> Option<&'static PackingSlot> {
     if ENDED.load(Ordering::Relaxed) { None } else { CREW.get().and_then(Option::as_ref) }
 }
 
 /// Prepares it, once.
-pub(super) fn prepare(make: impl FnOnce() -> Option<Crew>) -> Option<&'static Crew> {
+pub(super) fn prepare(make: impl FnOnce() -> Option<PackingSlot>) -> Option<&'static PackingSlot> {
     CREW.get_or_init(make);
     known()
 }
@@ -163,7 +163,7 @@ pub(crate) fn forked(member: Option<&CrewMember>) {
 }
 
 /// Waits until whoever cut `seen` has restored the masks. If it was stopped or killed, the caller goes on.
-fn wait_for(crew: &Crew, seen: Seen) {
+fn wait_for(crew: &PackingSlot, seen: Seen) {
     let word = crew.slot.word();
     let since = since_boot();
     while word.seen() == seen {
@@ -192,7 +192,7 @@ impl Unknown for Packed {
     }
 }
 
-impl Crew {
+impl PackingSlot {
     /// Whether both watchers live.
     pub(super) fn is_watched(&self) -> bool {
         self.table.is_watched(since_boot(), WATCHED)

@@ -8,7 +8,7 @@ use pacman_regions::watch::{Phase, Seen};
 use std::time::Duration;
 use try_lock::TryLock;
 
-use super::crew::{self, Crew, Packed};
+use super::crew::{self, Packed, PackingSlot};
 use super::setup::{self, Setup};
 use super::state::{Decided, Target};
 use crate::function::Function;
@@ -138,7 +138,7 @@ fn decided(setup: &Setup, size: u32) -> Option<Decided> {
     (!targets.is_empty()).then_some(Decided { size, targets, controller })
 }
 
-fn next(setup: &Setup, crew: &Crew, decided: &mut Decided, now: u64) -> Next {
+fn next(setup: &Setup, crew: &PackingSlot, decided: &mut Decided, now: u64) -> Next {
     let is_armed = || crew.slot.word().seen().is_armed();
     if let Some(forced) = &setup.forced {
         return match forced.allowance {
@@ -155,7 +155,7 @@ fn next(setup: &Setup, crew: &Crew, decided: &mut Decided, now: u64) -> Next {
 /// Packs the members, if they are not packed so already. Answers whether masks were changed; `None` if the
 /// execution is not packed.
 fn pack(
-    crew: &Crew,
+    crew: &PackingSlot,
     current: &mut Current,
     region: &'static Region,
     next: Next,
@@ -206,7 +206,7 @@ fn pack(
 
 /// Gives the members their masks back. Charges the region that was packed. Answers whether masks were changed.
 fn unpack(
-    crew: &Crew,
+    crew: &PackingSlot,
     current: &mut Current,
     region: &'static Region,
     worker: &Worker,

@@ -12,7 +12,7 @@ use pacman_regions::watch::Table;
 use pacman_regions::watch::affinity::{self, Mask, WORDS};
 use try_lock::TryLock;
 
-use super::crew::Crew;
+use super::crew::PackingSlot;
 use super::state::Target;
 use crate::arena;
 use crate::machine;
@@ -50,7 +50,7 @@ pub(super) fn get() -> Option<&'static Setup> {
 
 /// Examines the machine. Notes in the recording why nothing is packed.
 #[cold]
-pub(super) fn prepare() -> Option<Crew> {
+pub(super) fn prepare() -> Option<PackingSlot> {
     notes::note(
         "teams and loops stay as the program has them: fewer threads need --narrow".to_owned(),
     );
@@ -93,7 +93,7 @@ pub(super) fn prepare() -> Option<Crew> {
         forced,
     };
     SETUP.set(setup).ok()?;
-    Some(Crew { slot, table })
+    Some(PackingSlot { slot, table })
 }
 
 fn forced(text: &str) -> Option<Forced> {

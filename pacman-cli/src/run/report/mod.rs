@@ -73,6 +73,8 @@ pub(super) struct Report {
     pub(super) left_out: usize,
     /// All ranks at a glance.
     pub(super) overview: Overview,
+    /// The number of threads that was chosen before the program started, and by what.
+    pub(super) start: Option<String>,
     /// Lines about processes whose threads had no processor of their own.
     pub(super) busy: Vec<String>,
     /// Warnings about the figures, one line each.
@@ -130,6 +132,7 @@ impl Report {
         notes.extend(overview.killed());
         let left_out = 0;
         Report {
+            start: None,
             busy: busy::lines(&processes, throttled),
             command,
             ended,

@@ -112,6 +112,9 @@ fn heading(report: &Report) -> String {
     if report.ended.exit != Exit::Status(0) {
         line.push_str(&format!(", {}", report.ended.exit));
     }
+    if let Some(start) = &report.start {
+        line.push_str(&format!(", {start}"));
+    }
     if let Some(objective) = &report.objective {
         line.push_str(&format!(", adapted for {objective}"));
     }

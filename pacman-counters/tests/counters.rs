@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use pacman::{Counters, ErrorKind};
 use pacman_core::Session;
+use pacman_counters::{Counters, ErrorKind};
 use pacman_sim::Machine;
 
 fn on(name: &str, machine: &Machine, events: &str) -> Counters {

@@ -3,7 +3,7 @@
 //! [`Counters`] counts events in every thread that runs a phase. [`Report`] has the figures by name.
 //!
 //! ```
-//! use pacman::Counters;
+//! use pacman_counters::Counters;
 //!
 //! # fn sweep() -> u64 { (0..1000).sum() }
 //! let pmu = Counters::default_events()?; // or Counters::start("CYCLES,INSTRUCTIONS")
@@ -11,7 +11,7 @@
 //! println!("{pmu}");
 //! assert_eq!(pmu.report().get("sweep", "task-clock")?.executions(), 1);
 //! # assert_eq!(sum, 499_500);
-//! # Ok::<(), pacman::Error>(())
+//! # Ok::<(), pacman_counters::Error>(())
 //! ```
 //!
 //! Each thread reads its own counters at the begin and end of a phase, without a lock, and without a system

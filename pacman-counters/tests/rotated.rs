@@ -1,6 +1,6 @@
 //! Events that do not fit at once, on a simulated machine of the whole process.
 
-use pacman::{Counters, Placement};
+use pacman_counters::{Counters, Placement};
 
 #[test]
 fn events_that_do_not_fit_take_turns() {

@@ -1,7 +1,7 @@
 //! Counts a phase in two threads, and prints the table.
-use pacman::Counters;
+use pacman_counters::Counters;
 
-fn main() -> pacman::Result<()> {
+fn main() -> pacman_counters::Result<()> {
     let pmu = Counters::default_events()?;
     let sweep =
         || pmu.count("sweep", || (0..5_000_000u64).fold(0, |sum, n| sum ^ n.wrapping_mul(n)));

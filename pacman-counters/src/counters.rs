@@ -24,7 +24,7 @@ const SOFTWARE: &str = "task-clock,page-faults,context-switches,cpu-migrations";
 /// directory, the report is written there when the counters are dropped, as JSON.
 ///
 /// ```
-/// use pacman::Counters;
+/// use pacman_counters::Counters;
 ///
 /// let pmu = Counters::start("task-clock,page-faults")?;
 /// std::thread::scope(|scope| {
@@ -34,7 +34,7 @@ const SOFTWARE: &str = "task-clock,page-faults,context-switches,cpu-migrations";
 /// });
 /// let faults = pmu.report().get("fill", "page-faults")?;
 /// assert_eq!((faults.threads().count(), faults.executions()), (2, 2));
-/// # Ok::<(), pacman::Error>(())
+/// # Ok::<(), pacman_counters::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Counters {
@@ -64,12 +64,12 @@ impl Counters {
     /// As there; those of reading the topology. More threads than places are notes of the report.
     ///
     /// ```
-    /// use pacman::{Counters, Placement};
+    /// use pacman_counters::{Counters, Placement};
     ///
     /// let pmu = Counters::start_bound("task-clock", Placement::Compact)?;
     /// pmu.count("work", || std::hint::black_box(6 * 7));
     /// assert!(pmu.report().threads[0].place.is_some_and(|place| place.bound));
-    /// # Ok::<(), pacman::Error>(())
+    /// # Ok::<(), pacman_counters::Error>(())
     /// ```
     pub fn start_bound(events: &str, placement: Placement) -> Result<Counters> {
         Counters::of(&name(), events, Some((Topology::detect()?, placement)))
