@@ -62,10 +62,6 @@ macro_rules! entries {
     (@ [$($name:ident)+] Called { $($called:ident)+ } $($kind:ident { $($watched:ident)+ })+) => {
         entries! { @ [$($name)+] $($kind { $($watched)+ })+ }
     };
-    // The engine calls the C library's functions of these names.
-    (@ [$($name:ident)+] Filters { prctl syscall } $($rest:tt)*) => {
-        entries! { @ [$($name)+ pacman_omp_prctl pacman_omp_syscall] $($rest)* }
-    };
     (@ [$($name:ident)+] $kind:ident { $($watched:ident)+ } $($rest:tt)*) => {
         entries! { @ [$($name)+ $($watched)+] $($rest)* }
     };
@@ -79,8 +75,8 @@ macro_rules! entries {
             "pacman_omp_entries:",
             $(
                 // No other library's definition, and no other definition in this one's place.
-                concat!(".hidden ", stringify!($name)),
-                concat!(".quad ", stringify!($name)),
+                concat!(".hidden pacman_omp_entry_", stringify!($name)),
+                concat!(".quad pacman_omp_entry_", stringify!($name)),
             )+
             ".size pacman_omp_entries, . - pacman_omp_entries",
             ".popsection",

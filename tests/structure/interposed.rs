@@ -1,8 +1,7 @@
 //! Functions of the C library that libpacman_omp.so exports, too.
 //!
-//! Code of the library must not call them by name. The compiler then sees the entry's own body, which is
-//! assembly that needs the return address of a call: inlined, it crashes the program. Builds without
-//! optimisation at link time hide that.
+//! Code of the library must not call them by name. The call would go to the library's own entry, which takes
+//! it for one of the program's: that the process ends, say.
 
 use std::path::{Path, PathBuf};
 

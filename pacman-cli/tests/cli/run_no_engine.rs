@@ -1,5 +1,6 @@
 //! Processes without the engine: those without a runtime, and those that cannot have it.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,49 @@ fn the_preloaded_library_needs_nothing_of_a_c_library() {
         .map(|one| one.p_memsz(endian))
         .sum();
     assert!(local <= 8, "each thread of each process has {local} bytes");
+}
+
+/// The names that a file defines in the table of symbols of that kind. A name that stays for old files
+/// alone is none: the linker takes another definition of it, as `pthread_atfork`'s in each file.
+fn defined(file: &Path, table: u32) -> BTreeSet<String> {
+    let bytes = fs::read(file).expect("the file is there");
+    let header = elf::FileHeader64::<Endianness>::parse(&*bytes).expect("an ELF file");
+    let endian = header.endian().expect("known");
+    let sections = header.sections(endian, &*bytes).expect("sections");
+    let symbols = sections.symbols(endian, &*bytes, table).expect("symbols");
+    let versions = match table {
+        elf::SHT_DYNSYM => sections.versions(endian, &*bytes).expect("versions"),
+        _ => None,
+    };
+    let mut names = BTreeSet::new();
+    for (at, symbol) in symbols.enumerate() {
+        let is_old = versions.as_ref().is_some_and(|all| all.version_index(endian, at).is_hidden());
+        let is_part = [elf::STT_FILE, elf::STT_SECTION].contains(&symbol.st_type());
+        if !symbol.is_undefined(endian) && !is_old && !is_part {
+            names.insert(text(symbol.name(endian, symbols.strings()).expect("a name")).to_owned());
+        }
+    }
+    names.remove("");
+    names
+}
+
+/// A definition of that name in the engine, though hidden, would catch the calls of all code in its file.
+#[test]
+fn the_engine_defines_no_name_of_the_c_library_or_of_a_runtime() {
+    let engine = library().with_file_name("libpacman_omp_engine.so");
+    let engine = defined(&engine, elf::SHT_SYMTAB);
+    let entries = engine.iter().filter(|name| name.starts_with("pacman_omp_entry_")).count();
+    let public = defined(&library(), elf::SHT_DYNSYM);
+    assert!(public.contains("_exit") && public.contains("GOMP_parallel"), "{public:?}");
+    let both: Vec<_> = engine.intersection(&public).collect();
+    assert!(both.is_empty() && entries > 500, "{entries} entries; also public: {both:?}");
+
+    let maps = fs::read_to_string("/proc/self/maps").expect("readable");
+    let of_c = |line: &&str| line.contains("/libc.so") || line.contains("/libc-");
+    let path = maps.lines().find(of_c).and_then(|line| line.split_whitespace().nth(5));
+    let of_c = defined(Path::new(path.expect("this test has a C library")), elf::SHT_DYNSYM);
+    let both: Vec<_> = engine.intersection(&of_c).collect();
+    assert!(of_c.contains("syscall") && both.is_empty(), "also the C library's: {both:?}");
 }
 
 /// The program alone, and under `run`, itself and as the child of a shell.

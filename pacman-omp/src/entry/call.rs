@@ -10,13 +10,10 @@ use crate::worker::Worker;
 /// The entry of a function of that name: code of three instructions, which jumps to `$via` in `forward.rs`.
 macro_rules! forwarded {
     ($via:literal $name:ident) => {
-        forwarded!($via $name $name);
-    };
-    ($via:literal $name:ident $entry:ident) => {
         // Inlined into code of this library, the entry would have no return address of its own.
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
         #[inline(never)]
-        pub unsafe extern "C" fn $entry() -> ! {
+        pub unsafe extern "C" fn $name() -> ! {
             // SAFETY: goes on to the real function, which returns to the caller.
             unsafe {
                 std::arch::asm!(

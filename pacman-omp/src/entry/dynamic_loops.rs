@@ -207,7 +207,7 @@ macro_rules! entries {
 
 macro_rules! entry {
     ($name:ident $call:ident $stack:ident ($($argument:ident: $kind:ty),+) $start:block) => {
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
         pub unsafe extern "C-unwind" fn $name($($argument: $kind,)+ $stack: Stack) -> usize {
             let Some($call) = Call::of(Function::$name, $stack.caller()) else { return 0 };
             $start

@@ -23,7 +23,7 @@ fn data_of(team: &Team) -> *mut c_void {
 
 macro_rules! starts_a_team {
     ($via:ident: $($name:ident($($argument:ident: $type:ty),*) $(=> $from:ident $to:ident $by:ident $chunk:ident)?;)+) => {$(
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
         pub unsafe extern "C-unwind" fn $name(
             body: Body,
             data: *mut c_void,
@@ -61,7 +61,7 @@ macro_rules! starts_a_team {
 
 /// Has no frame on the stack, and goes on to the function for the case. One that is only counted saves few
 /// registers.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_GOMP_parallel")]
 pub unsafe extern "C-unwind" fn GOMP_parallel(
     body: Body,
     data: *mut c_void,
@@ -193,7 +193,7 @@ starts_a_team! { begin:
     GOMP_parallel_sections_start(count: c_uint);
 }
 
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_GOMP_parallel_end")]
 pub unsafe extern "C-unwind" fn GOMP_parallel_end() {
     team::end(|team| {
         let Some(real) = team.real(Function::GOMP_parallel_end) else { return };
@@ -206,7 +206,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_end() {
 }
 
 /// Returns the size of the team, because task reductions are by thread.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_GOMP_parallel_reductions")]
 pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
     body: Body,
     data: *mut c_void,

@@ -27,7 +27,7 @@ pub(crate) struct Ident {
 /// The most arguments of a body without an allocation.
 const FEW: usize = 64;
 
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry___kmpc_fork_call")]
 pub unsafe extern "C" fn __kmpc_fork_call() -> ! {
     // SAFETY: does not return here; see `pacman_omp_fork_call`.
     unsafe { asm!("lea r10, [rip - 7]", "jmp pacman_omp_fork_call", options(noreturn)) }
@@ -198,7 +198,7 @@ unsafe extern "C-unwind" fn fork_call(
 }
 
 /// As `__kmpc_fork_call` with one word or none; serial if `condition` is 0.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry___kmpc_fork_call_if")]
 pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     place: *const Ident,
     _count: i32,

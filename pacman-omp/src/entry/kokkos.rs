@@ -31,7 +31,7 @@ fn is_tool() -> bool {
     IS_TOOL.load(Ordering::Relaxed)
 }
 
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_kokkosp_init_library")]
 pub unsafe extern "C" fn kokkosp_init_library(
     sequence: c_int,
     version: u64,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn kokkosp_init_library(
     }
 }
 
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_kokkosp_finalize_library")]
 pub unsafe extern "C" fn kokkosp_finalize_library(stack: Stack) {
     if is_tool() {
         return IS_TOOL.store(false, Ordering::Relaxed);
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn kokkosp_finalize_library(stack: Stack) {
 
 /// Fills in the settings of a tool, which begin with whether it needs fences. Without an answer Kokkos
 /// waits for its devices around each kernel.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_kokkosp_request_tool_settings")]
 pub unsafe extern "C" fn kokkosp_request_tool_settings(
     number: u32,
     settings: *mut bool,
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn kokkosp_request_tool_settings(
 /// A begin stores the number of its execution, which Kokkos passes to the end.
 macro_rules! executions {
     ($($begin:ident $end:ident $kind:ident;)+) => {$(
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($begin)))]
         pub unsafe extern "C" fn $begin(
             name: *const c_char,
             device: u32,
@@ -107,7 +107,7 @@ macro_rules! executions {
             }
         }
 
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($end)))]
         pub unsafe extern "C" fn $end(execution: u64, stack: Stack) {
             if is_tool() {
                 if let Ok(number) = u32::try_from(execution) {
@@ -130,7 +130,7 @@ executions! {
     kokkosp_begin_fence kokkosp_end_fence KokkosFence;
 }
 
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_kokkosp_push_profile_region")]
 pub unsafe extern "C" fn kokkosp_push_profile_region(name: *const c_char, stack: Stack) {
     if is_tool() {
         // SAFETY: Kokkos passes a C string.
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn kokkosp_push_profile_region(name: *const c_char, stack:
     }
 }
 
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_kokkosp_pop_profile_region")]
 pub unsafe extern "C" fn kokkosp_pop_profile_region(stack: Stack) {
     if is_tool() {
         phases::end(PhaseKind::KokkosRegion, End::Latest);

@@ -7,8 +7,9 @@
 //! phases by calls of Kokkos ([`kokkos`]) and of other tools ([`markers`]), and by sessions of PACMAN
 //! ([`phases`]). Modules come to their end in [`unloads`].
 
-// The loader finds them; no code of this crate calls them.
-#![allow(unreachable_pub)]
+// `stub.rs` finds them by their symbols; no code of this crate calls them. They have the names of the functions
+// that they stand for, and symbols of their own: calls of the C library in this file must never come to one.
+#![allow(unreachable_pub, non_snake_case)]
 
 mod call;
 mod caller;

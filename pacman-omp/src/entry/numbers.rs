@@ -16,7 +16,7 @@ use crate::worker::Worker;
 
 macro_rules! numbers {
     ($($name:ident: $which:literal, $alone:literal;)+) => {$(
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
         pub unsafe extern "C" fn $name(stack: Stack) -> c_int {
             // Only adaptation needs to know. Other calls go on without a frame on the stack.
             match interpose::shared_real(Function::$name) {

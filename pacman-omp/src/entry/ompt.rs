@@ -45,7 +45,7 @@ pub struct StartToolResult {
 }
 
 /// The runtime asks for a tool when it starts.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_ompt_start_tool")]
 pub unsafe extern "C" fn ompt_start_tool(_: c_uint, _: *const c_char) -> *mut StartToolResult {
     static mut RESULT: StartToolResult =
         StartToolResult { initialize, finalize: finalized, data: 0 };

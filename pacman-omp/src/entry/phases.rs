@@ -17,7 +17,7 @@ const LEAVE: u32 = 4;
 ///
 /// # Safety
 /// With [`NAME`], `name` must point to `length` bytes.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_pacman_omp_phase")]
 pub unsafe extern "C" fn pacman_omp_phase(
     action: u32,
     copy: usize,

@@ -8,7 +8,7 @@ use crate::process;
 use crate::unload;
 
 /// Unloads a module, and others that only it needs.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry_dlclose")]
 pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     let Some(real) = interpose::next(Function::dlclose) else { return -1 };
     // SAFETY: the C library's function of that name, with the program's own argument.
@@ -24,7 +24,7 @@ pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
 
 /// A module calls it as its last act before it is unloaded, whoever closes it. `module` is an address in its
 /// data, or null at the end of the process.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry___cxa_finalize")]
 pub unsafe extern "C-unwind" fn __cxa_finalize(module: *mut c_void) {
     let Some(real) = interpose::next(Function::__cxa_finalize) else { return };
     // SAFETY: as above.

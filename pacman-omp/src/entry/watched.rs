@@ -46,13 +46,6 @@ macro_rules! entries {
     (SharesWork GOMP_loop_ull_runtime_start) => {};
     (SharesWork GOMP_loop_ull_nonmonotonic_runtime_start) => {};
     (SharesWork GOMP_loop_ull_maybe_nonmonotonic_runtime_start) => {};
-    // Under their own names, calls by code in this library would come here, and never return.
-    (Filters prctl) => {
-        forwarded!("pacman_omp_watched" prctl pacman_omp_prctl);
-    };
-    (Filters syscall) => {
-        forwarded!("pacman_omp_watched" syscall pacman_omp_syscall);
-    };
     // Only the first call matters.
     (Neutral $name:ident) => {
         forwarded!("pacman_omp_passed" $name);

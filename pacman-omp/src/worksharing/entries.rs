@@ -3,7 +3,7 @@
 //! Each entry calls the real function, which keeps state for tools and for the runtime's own checks. A
 //! share of this library then replaces the real one.
 
-#![allow(unreachable_pub)]
+#![allow(unreachable_pub, non_snake_case)]
 
 use std::ffi::c_void;
 
@@ -22,7 +22,7 @@ use crate::worker::Worker;
 
 macro_rules! static_loops {
     ($($name:ident: $type:ty, $step:ty;)+) => {$(
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
         pub unsafe extern "C-unwind" fn $name(
             place: *const Ident,
             number: i32,
@@ -88,7 +88,7 @@ fn shares() -> Option<&'static Member> {
 
 macro_rules! fetching_loops {
     ($($name:ident: $type:ty, $step:ty;)+) => {$(
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
         pub unsafe extern "C-unwind" fn $name(
             place: *const Ident,
             number: i32,
@@ -129,7 +129,7 @@ fetching_loops! {
 }
 
 /// The function has no stack arguments; `stack` only gives the return address.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry___kmpc_barrier")]
 pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32, stack: Stack) {
     let caller = stack.caller();
     let Some(real) = real_for(caller, Function::__kmpc_barrier) else { return };
@@ -151,7 +151,7 @@ pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32,
 }
 
 /// As [`__kmpc_barrier`], in a region that may be cancelled. libomp calls that one inside.
-#[unsafe(no_mangle)]
+#[unsafe(export_name = "pacman_omp_entry___kmpc_cancel_barrier")]
 pub unsafe extern "C-unwind" fn __kmpc_cancel_barrier(
     place: *const Ident,
     number: i32,
