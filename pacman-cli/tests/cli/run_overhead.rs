@@ -87,7 +87,23 @@ fn the_waits_of_a_sample_stand_for_those_of_all_executions() {
     }
 }
 
-/// Each part of a thread reads the processor clock twice, by system calls of 0.35 µs in a virtual machine.
+/// What a reading of a thread's processor clock costs now: a processor has faster and slower states.
+fn reading() -> f64 {
+    const READINGS: u32 = 500;
+    let batch = |_| {
+        let begun = std::time::Instant::now();
+        for _ in 0..READINGS {
+            let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: filled by the call.
+            unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) };
+            std::hint::black_box(now.tv_nsec);
+        }
+        begun.elapsed().as_secs_f64() / f64::from(READINGS)
+    };
+    (0..200).map(batch).fold(f64::INFINITY, f64::min)
+}
+
+/// Each part of a thread reads the processor clock twice, by system calls of 0.35 to 0.7 µs in a virtual machine.
 #[test]
 fn the_time_of_a_short_region_has_no_readings_of_the_processor_clock() {
     for compiler in ["gcc", "clang"] {
@@ -104,9 +120,11 @@ fn the_time_of_a_short_region_has_no_readings_of_the_processor_clock() {
         // The processor may be slower in one of the two runs.
         let is_within = (0..4).any(|_| {
             let more = shortest(&[&all[..], &["--waits"]].concat()) - shortest(&all);
-            eprintln!("{compiler}: {more} s more in an execution");
-            // The two calls of locks take half of it where nothing is optimised; the readings take 1.7 µs.
-            more < 1e-6
+            let reading = reading();
+            eprintln!("{compiler}: {more} s more in an execution, a reading takes {reading}");
+            // The two calls of locks take half of it where nothing is optimised; with the readings it is five
+            // of them.
+            more < 3.0 * reading
         });
         assert!(is_within, "{compiler}: four executions are longer");
     }
