@@ -38,7 +38,7 @@ fn each_error(options: &[&str]) {
     let run = |number: Option<u32>| {
         let mut command = pacman_pmu(&["run", "-o"]);
         command.arg(&report).args(options).arg("--").arg(&program);
-        command.env("OMP_NUM_THREADS", "2");
+        command.env("OMP_NUM_THREADS", "2").env("OMP_WAIT_POLICY", "passive");
         command.envs(number.map(|number| ("PACMAN_LIBRARY_FAULT", number.to_string())));
         command.output().expect("it runs")
     };
