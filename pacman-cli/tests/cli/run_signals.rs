@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use pacman_suite::command::with_default_signals;
 use pacman_suite::skipped;
 
 use super::scratch::Scratch;
@@ -195,7 +196,7 @@ fn closed_streams_and_ignored_pipes_are_inherited() {
             text(&answer.stderr).lines().take(2).collect::<Vec<_>>().join(";")
         };
         let mut alone = Command::new("sh");
-        alone.args(["-c", script]);
+        with_default_signals(alone.args(["-c", script]));
         let alone = start(alone);
         assert!(alone.contains("SigIgn"), "{alone}");
         for kind in [&["run"][..], &["stat", "-e", "task-clock"]] {

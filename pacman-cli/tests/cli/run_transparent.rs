@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use pacman_suite::command::with_default_signals;
+
 use super::scratch::Scratch;
 use super::{library, pacman_pmu, text};
 
@@ -119,7 +121,11 @@ const WAYS: [Option<&[&str]>; 4] =
 
 fn run(way: Option<&[&str]>, program: &Path, scratch: &Scratch) -> Output {
     let mut command = match way {
-        None => Command::new(program),
+        None => {
+            let mut command = Command::new(program);
+            with_default_signals(&mut command);
+            command
+        }
         Some(options) => {
             let mut command = pacman_pmu(&["run", "-o"]);
             command.arg(scratch.path("report.json")).args(options).arg("--").arg(program);
