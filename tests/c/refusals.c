@@ -166,7 +166,7 @@ static void phases_and_threads(void)
     ANSWERS(PACMAN_OK, pacman_end(held, other));
     ANSWERS(PACMAN_OK, pacman_end(held, phase));
 
-    REFUSES(PACMAN_E_SIZE, "cannot return counts: there is room for 1, the session has 2 events",
+    REFUSES(PACMAN_E_SIZE, "cannot return counts: there is room for 1, the session counts 2 of them",
             pacman_read(held, counts, 1));
     REFUSES(PACMAN_E_INVALID, "cannot return counts: the pointer for it is null",
             pacman_read(held, NULL, 2));
