@@ -73,8 +73,9 @@ fn kind(function: Function) -> &'static str {
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => "OF_THE_C_LIBRARY",
         CallKind::Filters | CallKind::Unloads => "OF_THE_C_LIBRARY",
         CallKind::Query | CallKind::TeamSize | CallKind::AncestorTeamSize => "COUNTS_THREADS",
-        CallKind::Neutral if runs_body => "STARTS_A_TEAM",
-        CallKind::Neutral
+        CallKind::Changed if runs_body => "STARTS_A_TEAM",
+        CallKind::Changed
+        | CallKind::Neutral
         | CallKind::Called
         | CallKind::ChangesTeams
         | CallKind::ThreadNumber

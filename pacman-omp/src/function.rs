@@ -5,6 +5,8 @@ use std::ffi::CStr;
 /// The meaning of a watched call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallKind {
+    /// The library has code of its own for the function, and changes what it does.
+    Changed,
     /// None. Often the program's first call, which shows that its calls pass this library.
     Neutral,
     /// None, because the library only calls it.
@@ -328,7 +330,7 @@ macro_rules! declare {
         pub(crate) enum Function { $($called,)+ $($($watched,)+)+ }
 
         const ALL: &[(Function, &CStr, CallKind)] = &[
-            $((Function::$called, name(concat!(stringify!($called), "\0")), CallKind::Neutral),)+
+            $((Function::$called, name(concat!(stringify!($called), "\0")), CallKind::Changed),)+
             $($((
                 Function::$watched,
                 name(concat!(stringify!($watched), "\0")),
@@ -372,6 +374,12 @@ impl Function {
     #[inline]
     pub(crate) fn kind(self) -> CallKind {
         ALL[self as usize].2
+    }
+
+    /// Whether a call matters only where waits are timed, once its real function is known.
+    pub(crate) fn is_only_timed(self) -> bool {
+        use CallKind::{Mpi, Neutral, TaskBlock, Waits};
+        matches!(self.kind(), Waits | Mpi | TaskBlock | Neutral)
     }
 
     /// The function of MPI's profiling interface that does the same; itself for one of that interface.

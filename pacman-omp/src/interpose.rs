@@ -18,6 +18,7 @@ use crate::module::{self, File, Module};
 use crate::process;
 use crate::runtime::Runtime;
 use crate::scope::{self, Scope};
+use crate::stub;
 use crate::users;
 
 pub(crate) type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
@@ -207,7 +208,10 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     let mut private = PRIVATE_RUNTIMES.lock();
     HAS_PRIVATE_RUNTIMES.store(true, Ordering::Relaxed);
     // ATOMICS: a thread that read an old value calls the right function: the value was right for it.
-    SHARED.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
+    for (number, real) in SHARED.iter().enumerate() {
+        real.store(null_mut(), Ordering::Relaxed);
+        take_back(Function::numbered(number as u32));
+    }
     private.push(PrivateRuntime { file: module.file, at: caller });
     Some(real)
 }
@@ -219,8 +223,40 @@ fn share(function: Function, real: *mut c_void) -> *mut c_void {
     let apart = PRIVATE_RUNTIMES.lock();
     if stays && apart.is_empty() {
         SHARED[function as usize].store(real, Ordering::Relaxed);
+        pass(function, real);
     }
     real
+}
+
+/// Whether calls of `function` need not come here, once its real function is that of all callers.
+fn passes(function: Function) -> bool {
+    let is_timed = process::has_waits() || process::is_adapted() && process::narrows();
+    function.is_only_timed() && !is_timed
+}
+
+/// Has calls of `function` go on to `real` by themselves, if nothing here needs them. Changes of [`SHARED`] and
+/// of slots are under the lock of [`PRIVATE_RUNTIMES`].
+fn pass(function: Function, real: *mut c_void) {
+    if passes(function) {
+        stub::pass(function, real);
+    }
+}
+
+fn take_back(function: Function) {
+    if passes(function) {
+        stub::take_back(function);
+    }
+}
+
+/// As [`pass`], for all functions that are known.
+pub(crate) fn pass_on() {
+    let _lock = PRIVATE_RUNTIMES.lock();
+    for (number, real) in SHARED.iter().enumerate() {
+        let real = real.load(Ordering::Relaxed);
+        if !real.is_null() {
+            pass(Function::numbered(number as u32), real);
+        }
+    }
 }
 
 /// The function after this library in the global scope: of a runtime, or of the C library.
@@ -241,10 +277,15 @@ pub(crate) fn forget(addresses: &Range<u64>) {
     let mut private = PRIVATE_RUNTIMES.lock();
     private.retain(|private| !addresses.contains(&private.at));
     HAS_PRIVATE_RUNTIMES.store(!private.is_empty(), Ordering::Relaxed);
-    for real in NEXT.iter().chain(&SHARED) {
-        if addresses.contains(&(real.load(Ordering::Relaxed) as u64)) {
-            // ATOMICS: no thread calls a function that is gone.
-            real.store(null_mut(), Ordering::Relaxed);
+    for (number, (next, shared)) in NEXT.iter().zip(&SHARED).enumerate() {
+        // ATOMICS: no thread calls a function that is gone.
+        let ends = |real: &AtomicPtr<c_void>| {
+            let is_gone = addresses.contains(&(real.load(Ordering::Relaxed) as u64));
+            is_gone.then(|| real.store(null_mut(), Ordering::Relaxed)).is_some()
+        };
+        ends(next);
+        if ends(shared) {
+            take_back(Function::numbered(number as u32));
         }
     }
     drop(private);

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use pacman_core::clock::{Clock, ClockSource};
 
-use crate::function::functions;
+use crate::function::{Function, functions};
+use crate::interpose;
 
 type LookUp = unsafe extern "C" fn(*mut c_void, *const std::ffi::c_char) -> *mut c_void;
 
@@ -82,6 +83,8 @@ macro_rules! entries {
             ".popsection",
         );
 
+        /// The functions with an entry, in the order of the slots.
+        static ENTERED: [Function; COUNT] = [$(Function::$name),+];
         const COUNT: usize = [$(stringify!($name)),+].len();
     };
 }
@@ -99,13 +102,33 @@ pub(crate) fn is_of_this_release() -> bool {
 
 /// Has the program's calls come here from now on.
 pub(crate) fn take_over() {
-    for (at, entry) in pacman_omp_entries.iter().enumerate() {
+    ENTERED.iter().for_each(|&function| take_back(function));
+    STUB.is_loaded.store(1, Ordering::Release);
+    // Set-up may have found functions that need no entry.
+    interpose::pass_on();
+}
+
+/// Has the program's calls of `function` go on to `real` without this library.
+#[cold]
+pub(crate) fn pass(function: Function, real: *mut c_void) {
+    set(function, |_| real);
+}
+
+/// Has the program's calls of `function` come here.
+#[cold]
+pub(crate) fn take_back(function: Function) {
+    set(function, |at| pacman_omp_entries[at].load(Ordering::Relaxed));
+}
+
+/// Sets the slot of `function` to what `target` answers for its place. Tests have no slots.
+fn set(function: Function, target: impl FnOnce(usize) -> *mut c_void) {
+    let place = ENTERED.iter().position(|&entered| entered == function);
+    if let Some(at) = place.filter(|_| !STUB.slots.is_null()) {
         // SAFETY: the preloaded library has as many slots as there are entries.
         let slot = unsafe { &*STUB.slots.add(at) };
         // ATOMICS: whoever reads an entry sees all that was set up before.
-        slot.store(entry.load(Ordering::Relaxed), Ordering::Release);
+        slot.store(target(at), Ordering::Release);
     }
-    STUB.is_loaded.store(1, Ordering::Release);
 }
 
 /// Whether the program began before this library was loaded.

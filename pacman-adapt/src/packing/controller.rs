@@ -82,11 +82,13 @@ struct Candidate {
 enum State {
     /// With all contexts, until a sample can be paid.
     Searching,
-    /// A sample of the candidate goes on: executions and nanoseconds that are left.
+    /// A sample of the candidate goes on: executions and nanoseconds that are left. `late` is reserved besides, for
+    /// watchers that wake so late.
     Sampling {
         on: usize,
         executions: u64,
         left: u64,
+        late: u64,
     },
     Holding {
         on: usize,
@@ -158,30 +160,31 @@ impl Packing {
     }
 
     /// How the next execution runs. `budget` is that of all regions; the run has taken `run` so far. A sample's
-    /// allowance is reserved when it begins, which is only if the watchers are `armed`.
-    pub fn next(&mut self, budget: &mut LossBudget, run: u64, armed: bool) -> Next {
+    /// allowance is reserved when it begins, and with it the time by which the watchers are late. That time is known
+    /// once they are `armed`; before that no sample begins.
+    pub fn next(&mut self, budget: &mut LossBudget, run: u64, armed: Option<u64>) -> Next {
         match self.state {
             State::Searching => {
                 let Some((on, allowance)) = self.wanted(budget.left(run)) else {
                     return Next::Full;
                 };
-                if !armed {
-                    return Next::Ask;
-                }
-                if !budget.reserve(allowance + OVERHEAD, run) {
+                let Some(late) = armed else { return Next::Ask };
+                if !budget.reserve(allowance + late + OVERHEAD, run) {
                     return Next::Full;
                 }
                 let usual = self.full.median().unwrap_or(SAMPLE).max(1);
                 let executions = (SAMPLE / usual).clamp(EXECUTIONS.0, EXECUTIONS.1);
-                self.state = State::Sampling { on, executions, left: allowance };
+                self.state = State::Sampling { on, executions, left: allowance, late };
                 Next::Sample(on, allowance)
             }
             // Another region's sample may have taken longer than it should have.
-            State::Sampling { on, left, .. } if armed && budget.spent() <= budget.limit(run) => {
+            State::Sampling { on, left, .. }
+                if armed.is_some() && budget.spent() <= budget.limit(run) =>
+            {
                 Next::Sample(on, left)
             }
-            State::Sampling { left, .. } => {
-                budget.give_back(left);
+            State::Sampling { left, late, .. } => {
+                budget.give_back(left + late);
                 self.state = State::Searching;
                 Next::Full
             }
@@ -225,8 +228,8 @@ impl Packing {
                 }
                 false
             }
-            (Next::Sample(on, _), State::Sampling { executions, left, .. }) => {
-                self.sampled(on, (executions, left), ended, budget)
+            (Next::Sample(on, _), State::Sampling { executions, left, late, .. }) => {
+                self.sampled(on, (executions, left, late), ended, budget)
             }
             (Next::Held(on, _), State::Holding { .. }) => {
                 if ended.is_cut {
@@ -247,7 +250,7 @@ impl Packing {
     fn sampled(
         &mut self,
         on: usize,
-        (executions, left): (u64, u64),
+        (executions, left, late): (u64, u64, u64),
         ended: Ended,
         budget: &mut LossBudget,
     ) -> bool {
@@ -255,8 +258,11 @@ impl Packing {
         let one = &mut self.candidates[on];
         self.figures.packed += 1;
         self.figures.gained += usual as i64 - ended.time as i64;
-        budget.overspend(ended.time.saturating_sub(left));
+        let beyond = ended.time.saturating_sub(left);
+        budget.overspend(beyond.saturating_sub(late));
+        let late = late.saturating_sub(beyond);
         if ended.is_cut {
+            budget.give_back(late);
             self.figures.cut += 1;
             one.at_least = one.at_least.max(left);
             if left >= usual {
@@ -272,10 +278,10 @@ impl Packing {
             one.times.enter(ended.time);
         }
         if executions > 0 && left > 0 && !ended.is_odd {
-            self.state = State::Sampling { on, executions, left };
+            self.state = State::Sampling { on, executions, left, late };
             return true;
         }
-        budget.give_back(left);
+        budget.give_back(left + late);
         if !ended.is_odd {
             one.samples += 1;
         }

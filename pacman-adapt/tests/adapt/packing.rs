@@ -63,13 +63,24 @@ struct Lost {
     alone: u64,
 }
 
-fn run(seed: u64, adversarial: bool) -> Lost {
+/// How the watchers wake.
+#[derive(Clone, Copy, PartialEq)]
+enum Watchers {
+    /// At most as late as when they were asked.
+    Steady,
+    /// Up to [`LATENCY`] late, whatever they were before.
+    Unsteady,
+}
+
+fn run(seed: u64, adversarial: bool, watchers: Watchers) -> Lost {
     let mut draw = Draw(seed);
     let mut budget = LossBudget::new(PART);
     let count = 1 + draw.below(3);
     let mut regions: Vec<Region> = (0..count).map(|_| Region::drawn(&mut draw)).collect();
     let mut lost = Lost::default();
     let mut latest = usize::MAX;
+    let most = 1 << draw.below(24);
+    let late = draw.below(most);
     for round in 1..=400 {
         let at = draw.below(count) as usize;
         let region = &mut regions[at];
@@ -77,13 +88,15 @@ fn run(seed: u64, adversarial: bool) -> Lost {
             region.draw_times(&mut draw);
         }
         // The program knows what the library does, and is slow when it samples.
-        let next = region.controller.next(&mut budget, lost.run, draw.below(3) > 0);
+        let armed = (draw.below(3) > 0).then_some(late);
+        let next = region.controller.next(&mut budget, lost.run, armed);
+        let most_late = if watchers == Watchers::Steady { late } else { LATENCY };
         let (time, is_cut) = match next {
             Next::Full | Next::Ask => (region.full, false),
             Next::Sample(on, most) | Next::Held(on, most) => match region.packed[on] {
                 time if time <= most => (time, false),
                 // No progress until it was cut.
-                _ => (most + draw.below(LATENCY) + region.full, true),
+                _ => (most + draw.below(most_late) + region.full, true),
             },
         };
         match next {
@@ -101,7 +114,7 @@ fn run(seed: u64, adversarial: bool) -> Lost {
         region.controller.ended(next, ended, &mut budget);
         latest = at;
         let limit = FREE + (lost.run as f64 * PART) as u64;
-        let bound = limit + LATENCY;
+        let bound = if watchers == Watchers::Steady { limit } else { limit + LATENCY };
         assert!(lost.samples <= bound, "seed {seed}: {} of {bound} after {round}", lost.samples);
     }
     lost
@@ -109,15 +122,17 @@ fn run(seed: u64, adversarial: bool) -> Lost {
 
 #[test]
 fn samples_stay_within_their_budget_in_every_program() {
-    let cuts: u64 = (0..10_000).map(|seed| run(seed, true).cuts).sum();
-    assert!(cuts > 1000, "only {cuts} samples were cut");
+    for watchers in [Watchers::Steady, Watchers::Unsteady] {
+        let cuts: u64 = (0..10_000).map(|seed| run(seed, true, watchers).cuts).sum();
+        assert!(cuts > 1000, "only {cuts} samples were cut");
+    }
 }
 
 #[test]
 fn a_program_that_does_not_change_loses_no_more_than_its_samples() {
     let mut gained = 0;
     for seed in 0..10_000 {
-        let lost = run(seed, false);
+        let lost = run(seed, false, Watchers::Unsteady);
         let bound = (FREE + LATENCY) as i64 + (lost.run as f64 * PART) as i64;
         let all = lost.run as i64 - lost.alone as i64;
         assert!(all <= bound, "seed {seed}: {all} of {bound}");

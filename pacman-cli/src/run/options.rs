@@ -137,14 +137,10 @@ fn overhead(args: &RunArgs) -> Option<OverheadBudget> {
     (!needs_all && !budget.times_all()).then_some(budget)
 }
 
-/// Switches packing on, which is off until its cost is measured on a quiet machine.
-const PACKS: &str = "PACMAN_PACK";
-
 /// Whether the library may pack threads, for which samples must be watched.
 pub(super) fn may_pack(args: &RunArgs) -> bool {
     let objective = args.objective.unwrap_or_default();
-    let is_on = std::env::var_os(PACKS).is_some_and(|value| value == "1");
-    is_on && args.adapt && !args.narrow && !args.energy && objective == Objective::Time
+    args.adapt && !args.narrow && !args.energy && objective == Objective::Time
 }
 
 /// The library's environment, with nothing left of another run around this one.

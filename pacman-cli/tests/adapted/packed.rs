@@ -122,7 +122,7 @@ impl Run {
         let scratch = Scratch::new();
         let program = scratch.compile(compiler, &["-O1", "-fopenmp"], SOURCE)?;
         let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
-        command.env("PACMAN_PACK", "1").arg(scratch.path("report.json")).args(["--", "env"]);
+        command.arg(scratch.path("report.json")).args(["--", "env"]);
         command.arg(format!("PACMAN_OMP_PACK=1x1:{milliseconds}")).arg(program);
         let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut command = streams.spawn().expect("it starts");
@@ -263,7 +263,6 @@ fn a_packed_team_keeps_its_size() {
         let Some(program) = scratch.compile(compiler, &["-O1", "-fopenmp"], source) else { return };
         let path = scratch.path("report.json");
         let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
-        command.env("PACMAN_PACK", "1");
         command.arg(&path).args(["--", "env", "PACMAN_OMP_PACK=1x1"]).arg(program);
         let answer = command.output().expect("it runs");
         assert_eq!(text(&answer.stdout), "5400\n", "{answer:?}");

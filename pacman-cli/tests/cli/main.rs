@@ -15,6 +15,7 @@ mod record;
 mod run;
 mod run_busy;
 mod run_defect;
+mod run_direct;
 mod run_elsewhere;
 mod run_ends;
 mod run_energy;

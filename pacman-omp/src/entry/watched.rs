@@ -125,9 +125,8 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
         CallKind::Threadprivate => return program::keeps_by_thread(),
         CallKind::Teams => return program::teams(),
         CallKind::ChangesTeams => return process::may_change_teams(),
-        CallKind::Neutral | CallKind::Called | CallKind::ThreadNumber | CallKind::TeamSize => {
-            return;
-        }
+        CallKind::Changed | CallKind::Neutral | CallKind::Called => return,
+        CallKind::ThreadNumber | CallKind::TeamSize => return,
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
         CallKind::Filters => return,
         CallKind::Mpi | CallKind::Marks | CallKind::Unloads => return,

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use pacman_adapt::packing::{Ended, Next, Packing};
 use pacman_regions::RuntimeFamily;
-use pacman_regions::watch::{Phase, Seen};
+use pacman_regions::watch::{Phase, Seen, since_boot};
 use std::time::Duration;
 use try_lock::TryLock;
 
@@ -121,8 +121,11 @@ pub(crate) fn before(region: &'static Region, worker: &Worker) -> Option<Executi
             }
         }
         _ => {
-            if next == Next::Ask && crew.slot.word().ask() {
-                crew.table.ring();
+            if next == Next::Ask {
+                crew.slot.asks(since_boot());
+                if crew.slot.word().ask() {
+                    crew.table.ring();
+                }
             }
             execution.is_changed = unpack(crew, &mut current, region, worker, setup);
         }
@@ -139,17 +142,20 @@ fn decided(setup: &Setup, size: u32) -> Option<Decided> {
 }
 
 fn next(setup: &Setup, crew: &PackingSlot, decided: &mut Decided, now: u64) -> Next {
-    let is_armed = || crew.slot.word().seen().is_armed();
+    let armed = || {
+        let is_armed = crew.slot.word().seen().is_armed();
+        is_armed.then(|| crew.slot.late().as_nanos() as u64)
+    };
     if let Some(forced) = &setup.forced {
         return match forced.allowance {
             None => Next::Held(0, FOREVER),
-            Some(allowance) if is_armed() => Next::Sample(0, allowance.as_nanos() as u64),
+            Some(allowance) if armed().is_some() => Next::Sample(0, allowance.as_nanos() as u64),
             Some(_) => Next::Ask,
         };
     }
     let Some(mut budget) = setup.budget.try_lock() else { return Next::Full };
     let run = setup.nanoseconds(process::own(now).1);
-    decided.controller.next(&mut budget, run, is_armed())
+    decided.controller.next(&mut budget, run, armed())
 }
 
 /// Packs the members, if they are not packed so already. Answers whether masks were changed; `None` if the

@@ -16,13 +16,15 @@ const SLOTS: usize = 16;
 /// Words before the slots: the format, the bell, and the two watchers' latest signs of life.
 const HEAD: usize = 4;
 /// `pacmanw`, and the version.
-const FORMAT: u64 = u64::from_le_bytes(*b"pacmanw\x01");
+const FORMAT: u64 = u64::from_le_bytes(*b"pacmanw\x02");
 
 const OWNER: usize = 0;
 const STATE: usize = 1;
 const ALLOWANCE: usize = 2;
 const POLLED: usize = 3;
 const CUTS: usize = 4;
+const ASKED: usize = 5;
+const LATE: usize = 6;
 const WIDE: usize = 8;
 const PACKED: usize = WIDE + WORDS;
 const TEAM: usize = PACKED + WORDS;
@@ -155,6 +157,25 @@ impl<'a> Slot<'a> {
     /// See [`set_polled`](Self::set_polled).
     pub fn is_polled(self) -> bool {
         self.0[POLLED].load(Ordering::Relaxed) != 0
+    }
+
+    /// The library is about to ask for a sample, at `now` since the start of the machine.
+    pub fn asks(self, now: Duration) {
+        self.0[ASKED].store(now.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// The command's watcher woke for it at `now`. It will wake as late for the end of the sample: a busy machine
+    /// lets it wait for its turn. A late wake is forgotten slowly.
+    pub(super) fn wakes(self, now: Duration) {
+        let asked = self.0[ASKED].load(Ordering::Relaxed);
+        let late = (now.as_nanos() as u64).saturating_sub(asked);
+        let before = self.0[LATE].load(Ordering::Relaxed);
+        self.0[LATE].store(late.max(before / 4 * 3), Ordering::Relaxed);
+    }
+
+    /// How late a sample is cut: by the command's watcher, which wakes first.
+    pub fn late(self) -> Duration {
+        Duration::from_nanos(self.0[LATE].load(Ordering::Relaxed))
     }
 
     /// The executions that watchers have cut.
