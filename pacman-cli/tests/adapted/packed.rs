@@ -13,13 +13,18 @@ use super::scratch::Scratch;
 use super::{alone, pacman_pmu, text};
 
 /// Each line of standard input but `end` asks for one execution, which goes on until the next line. `f` has a
-/// member fork in the middle, and the child print its mask; `x` ends the program inside the region.
+/// member fork in the middle, and the child print its mask; `c` the same by the number of a system call, as `a` reads
+/// the own mask; `x` ends the program inside the region.
 const SOURCE: &str = r#"
+#define _GNU_SOURCE
 #include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +62,19 @@ int main(void) {
                     _exit(0);
                 }
                 if (asked == 'f') wait(NULL), asked = 0;
+                if (asked == 'c' && syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
+                    print_mask();
+                    _exit(0);
+                }
+                if (asked == 'c') wait(NULL), asked = 0;
+                if (asked == 'a') {
+                    cpu_set_t own;
+                    CPU_ZERO(&own);
+                    syscall(SYS_sched_getaffinity, 0, sizeof own, &own);
+                    printf("contexts %d\n", CPU_COUNT(&own));
+                    fflush(stdout);
+                    asked = 0;
+                }
                 if (asked == 'x') exit(7);
                 atomic_store(&ended, 1);
             }
@@ -248,6 +266,24 @@ fn a_program_that_forks_or_ends_in_a_sample_leaves_no_packed_thread() {
         run.ask(b"x");
         run.input = None;
         assert_eq!(run.command.wait().expect("it ends").code(), Some(7));
+    });
+}
+
+/// libnuma reads masks by numbers of system calls.
+#[test]
+fn a_program_that_uses_masks_by_system_calls_sees_its_own() {
+    each(|compiler| {
+        let contexts = thread::available_parallelism().map_or(1, usize::from);
+        let own = format!("child {}\n", own());
+        for (asked, expected) in [("c", own), ("a", format!("contexts {contexts}\n"))] {
+            let Some(mut run) = Run::start(compiler, 10_000) else { return };
+            run.reach_a_sample();
+            run.ask(asked.as_bytes());
+            let mut line = String::new();
+            run.output.read_line(&mut line).expect("a line");
+            assert_eq!(line, expected, "{asked}");
+            assert_eq!(run.finish(), "done\n");
+        }
     });
 }
 

@@ -63,7 +63,13 @@ const TASK_DEPEND: u64 = 8;
 /// Handles a call by which the program leaves this process, or the library's idea of its
 /// affinity. Answers the function to go on to; `None` for calls of other kinds.
 pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*const c_void> {
-    match call.function.kind() {
+    let (kind, hands_on_mask) = match call.function {
+        // This library's own system calls pass its entry, too.
+        Function::syscall if interpose::is_own(call.caller) => (CallKind::Neutral, false),
+        Function::syscall => kind_of_system_call(arguments[0] as i64),
+        other => (other.kind(), other.hands_on_mask()),
+    };
+    match kind {
         CallKind::Exits => lifecycle::leave(false),
         CallKind::Execs => {
             adapt::mask_matters();
@@ -72,7 +78,7 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
         }
         CallKind::UsesAffinity => {
             adapt::mask_matters();
-            match call.function.hands_on_mask() {
+            match hands_on_mask {
                 true => packing::hands_on_mask(),
                 false if packing::has_packed() => packing::end(),
                 false => {}
@@ -83,12 +89,30 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
                 lifecycle::restrict();
             }
         }
+        _ if call.function == Function::syscall => {}
         _ => return None,
     }
     // libomp has functions for affinity, which may be a module's own.
     let next = interpose::next(call.function);
     let next = next.or_else(|| interpose::real_for(call.caller, call.function));
     Some(next.map_or(nothing as *const c_void, <*mut c_void>::cast_const))
+}
+
+/// The kind of the function that `syscall` stands for with that number, and whether it hands on the caller's mask.
+/// libnuma, for one, reads masks so.
+fn kind_of_system_call(number: i64) -> (CallKind, bool) {
+    match number {
+        libc::SYS_sched_getaffinity | libc::SYS_sched_setaffinity => {
+            (CallKind::UsesAffinity, false)
+        }
+        libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
+            (CallKind::UsesAffinity, true)
+        }
+        libc::SYS_execve | libc::SYS_execveat => (CallKind::Execs, false),
+        libc::SYS_exit_group => (CallKind::Exits, false),
+        libc::SYS_prctl | libc::SYS_seccomp => (CallKind::Filters, false),
+        _ => (CallKind::Neutral, false),
+    }
 }
 
 /// Whether a call of `prctl` or `syscall` installs a filter of system calls. Without a program for the filter it
