@@ -46,8 +46,8 @@ pub enum Next {
 pub struct Ended {
     /// Its time, in nanoseconds, with the change of masks before it.
     pub time: u64,
-    /// It was cut: its threads had all contexts at the end.
-    pub is_cut: bool,
+    /// If it was cut, the time until its threads had all contexts: it lost no more than that.
+    pub cut_after: Option<u64>,
     /// It began or ended with other threads than were packed, so its time measures nothing.
     pub is_odd: bool,
     /// Masks had to be changed before it.
@@ -232,8 +232,8 @@ impl Packing {
                 self.sampled(on, (executions, left, late), ended, budget)
             }
             (Next::Held(on, _), State::Holding { .. }) => {
-                if ended.is_cut {
-                    budget.overspend(ended.time);
+                if let Some(lost) = ended.cut_after {
+                    budget.overspend(lost);
                 }
                 self.was_held(on, ended);
                 false
@@ -241,7 +241,7 @@ impl Packing {
             // The environment forces a configuration.
             _ => {
                 self.figures.packed += 1;
-                self.figures.cut += u64::from(ended.is_cut);
+                self.figures.cut += u64::from(ended.cut_after.is_some());
                 false
             }
         }
@@ -258,10 +258,11 @@ impl Packing {
         let one = &mut self.candidates[on];
         self.figures.packed += 1;
         self.figures.gained += usual as i64 - ended.time as i64;
-        let beyond = ended.time.saturating_sub(left);
+        let lost = ended.cut_after.unwrap_or(ended.time);
+        let beyond = lost.saturating_sub(left);
         budget.overspend(beyond.saturating_sub(late));
         let late = late.saturating_sub(beyond);
-        if ended.is_cut {
+        if ended.cut_after.is_some() {
             budget.give_back(late);
             self.figures.cut += 1;
             one.at_least = one.at_least.max(left);
@@ -332,7 +333,7 @@ impl Packing {
         self.figures.packed += 1;
         self.figures.gained += usual as i64 - ended.time as i64;
         self.held += ended.time;
-        if ended.is_cut {
+        if ended.cut_after.is_some() {
             self.figures.cut += 1;
             self.held_cuts += 1;
             return self.leave(on);

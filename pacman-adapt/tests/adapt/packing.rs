@@ -91,18 +91,21 @@ fn run(seed: u64, adversarial: bool, watchers: Watchers) -> Lost {
         let armed = (draw.below(3) > 0).then_some(late);
         let next = region.controller.next(&mut budget, lost.run, armed);
         let most_late = if watchers == Watchers::Steady { late } else { LATENCY };
-        let (time, is_cut) = match next {
-            Next::Full | Next::Ask => (region.full, false),
+        let (time, cut_after) = match next {
+            Next::Full | Next::Ask => (region.full, None),
             Next::Sample(on, most) | Next::Held(on, most) => match region.packed[on] {
-                time if time <= most => (time, false),
+                time if time <= most => (time, None),
                 // No progress until it was cut.
-                _ => (most + draw.below(most_late) + region.full, true),
+                _ => {
+                    let lost = most + draw.below(most_late);
+                    (lost + region.full, Some(lost))
+                }
             },
         };
         match next {
             Next::Sample(..) => {
                 lost.samples += time.saturating_sub(region.full);
-                lost.cuts += u64::from(is_cut);
+                lost.cuts += u64::from(cut_after.is_some());
             }
             Next::Held(..) => lost.held += time as i64 - region.full as i64,
             _ => {}
@@ -110,7 +113,7 @@ fn run(seed: u64, adversarial: bool, watchers: Watchers) -> Lost {
         lost.run += time;
         lost.alone += region.full;
         let is_odd = adversarial && draw.below(20) == 0;
-        let ended = Ended { time, is_cut, is_odd, is_changed: latest != at };
+        let ended = Ended { time, cut_after, is_odd, is_changed: latest != at };
         region.controller.ended(next, ended, &mut budget);
         latest = at;
         let limit = FREE + (lost.run as f64 * PART) as u64;

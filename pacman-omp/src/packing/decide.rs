@@ -274,7 +274,8 @@ pub(crate) fn after(
     let time = setup.nanoseconds(waited.max(ticks));
     current.look = current.look.saturating_sub(time);
     let is_odd = size != before || size != decided.size || crew::changes() != execution.changes;
-    let ended = Ended { time, is_cut, is_odd, is_changed: execution.is_changed };
+    let cut_after = is_cut.then(|| packed_for(setup, crew, worker, execution).min(time));
+    let ended = Ended { time, cut_after, is_odd, is_changed: execution.is_changed };
     let state = decided.controller.state();
     let held = decided.controller.held_at();
     let goes_on = match setup.budget.try_lock() {
@@ -290,6 +291,15 @@ pub(crate) fn after(
         }
     }
     state != decided.controller.state() || held != decided.controller.held_at()
+}
+
+/// How long an execution that was cut ran packed, in nanoseconds. The library itself may have restored the masks: then
+/// nobody noted when, and the whole execution counts.
+#[cold]
+fn packed_for(setup: &Setup, crew: &PackingSlot, worker: &Worker, execution: &Execution) -> u64 {
+    let elapsed = setup.nanoseconds(worker.now().saturating_sub(execution.since));
+    let begun = since_boot().saturating_sub(Duration::from_nanos(elapsed));
+    crew.slot.packed_for(begun).map_or(elapsed, |packed| packed.as_nanos() as u64)
 }
 
 /// A team starts that is not decided here: its threads get their own masks back, unless it is inside of another one,

@@ -25,6 +25,7 @@ const POLLED: usize = 3;
 const CUTS: usize = 4;
 const ASKED: usize = 5;
 const LATE: usize = 6;
+const RESTORED: usize = 7;
 const WIDE: usize = 8;
 const PACKED: usize = WIDE + WORDS;
 const TEAM: usize = PACKED + WORDS;
@@ -178,6 +179,16 @@ impl<'a> Slot<'a> {
         Duration::from_nanos(self.0[LATE].load(Ordering::Relaxed))
     }
 
+    /// A watcher has restored the masks at `now` since the start of the machine.
+    pub(super) fn restored_at(self, now: Duration) {
+        self.0[RESTORED].store(now.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// How long the execution that began at `begun` was packed before a watcher restored the masks; `None` if none has.
+    pub fn packed_for(self, begun: Duration) -> Option<Duration> {
+        Duration::from_nanos(self.0[RESTORED].load(Ordering::Relaxed)).checked_sub(begun)
+    }
+
     /// The executions that watchers have cut.
     pub fn cuts(self) -> u64 {
         self.0[CUTS].load(Ordering::Relaxed)
@@ -289,6 +300,23 @@ mod tests {
         table.lives(Watcher::Second, Duration::from_secs(7));
         assert!(!table.is_watched(Duration::from_secs(9), Duration::from_secs(1)));
         assert!(table.is_watched(Duration::from_secs(9), Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn times_of_watchers_reach_the_library() {
+        let words: Vec<AtomicU64> = (0..Slot::LENGTH).map(|_| AtomicU64::new(0)).collect();
+        let slot = Slot::alone(&words).expect("long enough");
+        let at = Duration::from_millis;
+        slot.asks(at(100));
+        slot.wakes(at(108));
+        assert_eq!(slot.late(), at(8));
+        slot.asks(at(200));
+        slot.wakes(at(201));
+        assert_eq!(slot.late(), at(6), "a late wake is forgotten slowly");
+        assert_eq!(slot.packed_for(at(210)), None, "nobody has restored a mask");
+        slot.restored_at(at(214));
+        assert_eq!(slot.packed_for(at(210)), Some(at(4)));
+        assert_eq!(slot.packed_for(at(220)), None, "that was another one");
     }
 
     #[test]

@@ -131,6 +131,7 @@ fn attend(
             if let Some(cut) = word.cut(seen) {
                 slot.count_cut();
                 restore(slot, known);
+                slot.restored_at(since_boot());
                 word.restored(cut);
             }
             Duration::ZERO
@@ -141,6 +142,7 @@ fn attend(
             }
             // Whoever cut it was stopped or killed. To restore again is harmless.
             restore(slot, known);
+            slot.restored_at(since_boot());
             word.restored(seen);
             Duration::ZERO
         }
