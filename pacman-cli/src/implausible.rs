@@ -120,6 +120,7 @@ mod tests {
             moves: 0,
             counted: 10,
             counts: counts.to_vec(),
+            margins: Vec::new(),
             counted_by_event: Vec::new(),
             states: None,
         };

@@ -25,6 +25,9 @@ pub(crate) struct Plan {
     /// The requested events, each with the reason if it is not counted; behind them their parts on
     /// the core types of a hybrid.
     pub(crate) events: Vec<Event>,
+    /// The place in each set of the event that is counted in every execution and follows the others most: cycles,
+    /// the time on a processor, or instructions. Empty if no set has such an event, or no sets take turns.
+    pub(crate) measures: Vec<usize>,
     /// For each count of a sample, the index of its event in `events`; empty if sets take turns.
     pub(crate) counted: Vec<usize>,
 }
@@ -103,11 +106,13 @@ impl Plan {
             counted.push(events.len());
             events.push(Event { facts: facts(part), ..Event::unknown(part.name()) });
         }
-        Plan { session: Some(session), events, sets: vec![counted.clone()], counted }
+        let (sets, measures) = (vec![counted.clone()], Vec::new());
+        Plan { session: Some(session), events, sets, measures, counted }
     }
 
     fn uncounted(events: Vec<Event>) -> Plan {
-        Plan { session: None, events, sets: Vec::new(), counted: Vec::new() }
+        let (sets, measures, counted) = (Vec::new(), Vec::new(), Vec::new());
+        Plan { session: None, events, sets, measures, counted }
     }
 
     /// The plan of sets that take turns, of all events that can be counted alone; `None` if there are no
@@ -130,10 +135,12 @@ impl Plan {
         let of_plan = |set: &EventSet| set.events.iter().map(|&event| places[event]).collect();
         let all: Vec<Vec<usize>> = sets.iter().map(of_plan).collect();
         if all.len() < 2 {
-            return Some(Plan { session, events, sets: all, counted: places });
+            let measures = Vec::new();
+            return Some(Plan { session, events, sets: all, measures, counted: places });
         }
         process::rotate_sets();
-        Some(Plan { session, events, sets: all, counted: Vec::new() })
+        let measures = measures(&events, &all);
+        Some(Plan { session, events, sets: all, measures, counted: Vec::new() })
     }
 
     /// Whether event sets take turns.
@@ -162,6 +169,24 @@ impl Plan {
     pub(crate) fn forget() {
         PLAN.store(std::ptr::null_mut(), Ordering::Release);
     }
+}
+
+/// See [`Plan::measures`].
+fn measures(events: &[Event], sets: &[Vec<usize>]) -> Vec<usize> {
+    let is_in_all = |event: &usize| sets.iter().all(|set| set.contains(event));
+    let follows = |event: &usize| {
+        let facts = &events[*event].facts;
+        match (facts.unit.as_str(), facts.is_hardware) {
+            ("cycles", true) => Some((0, *event)),
+            ("ns", false) => Some((1, *event)),
+            ("instructions", true) => Some((2, *event)),
+            _ => None,
+        }
+    };
+    let best = (0..events.len()).filter(is_in_all).filter_map(|event| follows(&event)).min();
+    let place =
+        |set: &Vec<usize>| set.iter().position(|event| Some(*event) == best.map(|one| one.1));
+    sets.iter().filter_map(place).collect()
 }
 
 /// What this machine knows of an event.

@@ -23,8 +23,13 @@ pub struct Row {
     pub counted: u64,
     /// The sums over `counted` executions, in the order of [`Recording::events`](crate::Recording::events); `None` for an event
     /// without counts.
-    /// Where [event sets](crate::Recording::sets) took turns they are estimates for all executions.
+    /// Where [event sets](crate::Recording::sets) took turns they are estimates for the `counted` executions, and
+    /// `None` where the counted ones say too little about the others.
     pub counts: Vec<Option<u64>>,
+    /// Half of the interval of each count, if event sets took turns: the true count is in it in 95 of 100
+    /// cases at least. 0 for an exact count.
+    #[serde(default)]
+    pub margins: Vec<f64>,
     /// For each event the executions from which its count is estimated, if event sets took turns;
     /// empty otherwise.
     #[serde(default)]

@@ -95,10 +95,6 @@ fn counts(recording: &Recording, region: &Region) -> Vec<(String, f64)> {
     let of = |event: usize| {
         let each = region.rows.iter().map(|row| {
             let count = row.counts.get(event).copied().flatten()? as f64;
-            if !row.counted_by_event.is_empty() {
-                // It is estimated for all executions already.
-                return Some(count);
-            }
             let counted = (row.counted > 0).then_some(row.counted as f64)?;
             Some(count / counted * row.executions as f64)
         });
@@ -154,6 +150,7 @@ mod tests {
             moves: 0,
             counted: if count.is_some() { executions } else { 0 },
             counts: vec![count],
+            margins: Vec::new(),
             counted_by_event: Vec::new(),
             states: None,
         };

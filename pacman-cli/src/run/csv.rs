@@ -45,11 +45,12 @@ fn heading(events: &[Column]) -> Vec<String> {
     let titles = ["", "useful ", "waiting "].into_iter().flat_map(|state| {
         events.iter().map(move |event| format!("{state}{} [{}]", event.title(), event.unit))
     });
-    let shares = shares(events).map(|event| format!("{} counted [share]", event.name));
-    FIXED.map(str::to_owned).into_iter().chain(titles).chain(shares).collect()
+    let own = shares(events).map(|event| format!("{} counted [share]", event.name));
+    let margins = shares(events).map(|event| format!("{} margin [{}]", event.name, event.unit));
+    FIXED.map(str::to_owned).into_iter().chain(titles).chain(own).chain(margins).collect()
 }
 
-/// The events whose shares have columns: all, if sets of some process took turns.
+/// The events whose shares and margins have columns: all, if sets of some process took turns.
 fn shares(events: &[Column]) -> impl Iterator<Item = &Column> {
     let rotate = events.iter().any(|event| event.rotates);
     events.iter().filter(move |_| rotate)
@@ -67,7 +68,7 @@ fn rows<'a>(
     };
     let regions = process.regions.iter().enumerate().flat_map(move |(number, region)| {
         let of_region = about(process, number, region);
-        let columns = FIXED.len() + 3 * events.len() + shares(events).count();
+        let columns = FIXED.len() + 3 * events.len() + 2 * shares(events).count();
         let empty = columns - of_region.len();
         let alone = [of_region.clone(), vec![String::new(); empty]].concat();
         let is_open = |open: &&OpenThread| {
@@ -240,7 +241,7 @@ fn only_open(of_region: &[String], open: &OpenThread, columns: usize) -> Vec<Str
     row
 }
 
-/// The counts of all time, of useful time and of waits, and the shares that were counted.
+/// The counts of all time, of useful time and of waits, the shares that were counted, and the margins.
 fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<String> {
     let own = &process.columns.events;
     let place = |column: &Column| own.iter().position(|event| event.name == column.name);
@@ -256,12 +257,15 @@ fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<St
     };
     let counts =
         all.iter().flat_map(|figures| places.iter().map(|place| optional(count(*figures, *place))));
-    let share = |(_, place): (&Column, &Option<usize>)| {
-        let count = thread.figures.counts.get((*place)?)?;
-        Some(count.map_or(0.0, |count| count.share))
+    let share =
+        |(_, place): (&Column, &Option<usize>)| thread.figures.shares.get((*place)?).copied();
+    let estimated: Vec<_> = shares(events).zip(&places).collect();
+    let margin = |place: &Option<usize>| {
+        thread.figures.counts.get((*place)?).copied().flatten().map(|count| count.margin)
     };
-    let shares = shares(events).zip(&places).map(|both| optional(share(both)));
-    counts.chain(shares).collect()
+    let margins = estimated.iter().map(|(_, place)| optional(margin(place)));
+    let shares = estimated.iter().map(|both| optional(share(*both)));
+    counts.chain(shares).chain(margins).collect()
 }
 
 fn optional(value: Option<impl ToString>) -> String {

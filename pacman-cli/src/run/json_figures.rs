@@ -6,9 +6,10 @@ use super::report::{self, Columns};
 use crate::document::ByName;
 
 #[derive(Serialize)]
-struct Figures<C, S, R, M> {
+struct Figures<C, S, N, R, M> {
     counts: C,
     counted_shares: Option<S>,
+    margins: Option<N>,
     complete: bool,
     rates: R,
     metrics: M,
@@ -21,11 +22,13 @@ pub(super) fn figures<'a>(
 ) -> impl Serialize + 'a {
     let names = || columns.events.iter().map(|event| &event.name);
     let counts = || figures.counts.iter().map(|count| count.map(|count| count.value));
-    let shares = || figures.counts.iter().map(|count| count.map_or(0.0, |count| count.share));
+    let shares = || figures.shares.iter();
+    let margins = || figures.counts.iter().map(|count| count.map(|count| count.margin));
     let metrics = || columns.metrics.iter().map(|metric| metric.name());
     Figures {
         counts: ByName(move || names().zip(counts())),
         counted_shares: columns.rotate().then_some(ByName(move || names().zip(shares()))),
+        margins: columns.rotate().then_some(ByName(move || names().zip(margins()))),
         complete: figures.counts.iter().flatten().all(|count| count.is_complete),
         rates: ByName(move || names().zip(&figures.rates)),
         metrics: ByName(move || metrics().zip(&figures.metrics)),

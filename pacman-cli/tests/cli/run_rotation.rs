@@ -14,7 +14,7 @@ const SOURCE: &str = "#include <stdlib.h>\n\
     int main(int count, char **words) {\n\
     for (int turn = 0; turn < atoi(words[count - 1]); turn++) {\n\
     #pragma omp parallel num_threads(2)\n\
-    { volatile double sum = 0; for (int i = 0; i < 8000000; i++) sum = i; }\n\
+    { volatile double sum = 0; for (int i = 0; i < 2000000; i++) sum = i; }\n\
     } return 0; }\n";
 
 const EIGHT: &str =
@@ -58,7 +58,7 @@ fn count(figures: &Value, event: &str) -> (f64, f64) {
 }
 
 fn constant_rates(program: &Program, options: &[&str]) {
-    let rotated = program.json(EIGHT, 100, options);
+    let rotated = program.json(EIGHT, 400, options);
     assert!(rotated["sets"].as_array().expect("sets").len() > 1, "{rotated:#}");
     let rotated = &rotated["regions"][0];
     let figures = &rotated["figures"];
@@ -71,9 +71,11 @@ fn constant_rates(program: &Program, options: &[&str]) {
     assert!(exact.contains(&"task-clock"), "the kernel always counts its own events: {figures:#}");
     assert!(estimated.len() > 1, "{figures:#}");
     for event in estimated {
-        let share = count(figures, event).1;
+        let (value, share) = count(figures, event);
+        let margin = figures["margins"][event].as_f64().expect("an interval");
+        assert!(margin > 0.0 && margin <= value, "{value} ±{margin} {event}");
         assert!(share > 0.02, "{event} was counted in {share} of the executions");
-        let alone = program.json(&format!("INSTRUCTIONS,{event}"), 100, options);
+        let alone = program.json(&format!("INSTRUCTIONS,{event}"), 400, options);
         assert_eq!(alone["sets"].as_array().map(Vec::len), Some(1));
         let alone = &alone["regions"][0]["figures"];
         assert_eq!(alone["counted_shares"], Value::Null, "nothing is estimated");
@@ -98,7 +100,7 @@ fn estimates_of_a_constant_rate_are_the_count_and_have_their_share() {
 fn waits_are_timed_while_sets_take_turns() {
     let Some(program) = Program::new("gcc") else { return };
     constant_rates(&program, &["--waits"]);
-    let report = program.json(EIGHT, 50, &["--waits"]);
+    let report = program.json(EIGHT, 200, &["--waits"]);
     let region = &report["regions"][0];
     assert!(region["threads"][1]["states"]["useful_s"].as_f64() > Some(0.0), "{region:#}");
     assert_eq!(region["useful_figures"], Value::Null, "counts of states are not estimated");
@@ -117,13 +119,19 @@ fn a_region_with_too_few_executions_has_no_count_of_the_other_sets() {
     }
     let few = program.json(EIGHT, report["sets"].as_array().expect("sets").len() as u32, &[]);
     let figures = &few["regions"][0]["figures"];
-    assert!(EIGHT.split(',').all(|event| count(figures, event).1 > 0.0), "{figures:#}");
+    for event in EIGHT.split(',') {
+        let share = figures["counted_shares"][event].as_f64().expect("a share");
+        assert!(share > 0.0, "each set had an execution: {figures:#}");
+        let is_shown = figures["counts"][event].is_u64();
+        assert_eq!(is_shown, share == 1.0, "one execution says nothing of the others: {figures:#}");
+        assert_eq!(figures["margins"][event].is_number(), is_shown, "{figures:#}");
+    }
 }
 
 #[test]
 fn figures_are_of_one_set_or_absent() {
     let Some(program) = Program::new("gcc") else { return };
-    let report = program.json(EIGHT, 100, &[]);
+    let report = program.json(EIGHT, 400, &[]);
     let figures = &report["regions"][0]["figures"];
     let ipc = figures["metrics"]["ipc"].as_f64().expect("cycles and instructions are in one set");
     let quotient = count(figures, "INSTRUCTIONS").0 / count(figures, "CYCLES").0;
@@ -145,26 +153,29 @@ fn figures_are_of_one_set_or_absent() {
 #[test]
 fn text_csv_and_pages_mark_estimates() {
     let Some(program) = Program::new("gcc") else { return };
-    let said = program.run("txt", EIGHT, 50, &[]);
+    let said = program.run("txt", EIGHT, 200, &[]);
     assert!(said.contains("\n(%)  estimate: "), "{said}");
-    assert!(said.matches("%) ").count() > 2, "{said}");
-    let page = program.run("html", EIGHT, 50, &[]);
+    assert!(said.matches("%) ").count() > 2 && said.contains(" ±"), "{said}");
+    let page = program.run("html", EIGHT, 200, &[]);
     assert!(page.contains("(%)  estimate: ") && page.contains("%)<small>"), "{page}");
-    let csv = program.run("csv", EIGHT, 50, &[]);
+    let csv = program.run("csv", EIGHT, 200, &[]);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let heading = reader.headers().expect("a heading").clone();
     let row = reader.records().next().expect("a row").expect("as many fields as columns");
     let at = heading.iter().position(|name| name == "L2_MISSES counted [share]");
     let share = row[at.expect("a column")].parse::<f64>();
     assert!(share.as_ref().is_ok_and(|share| *share > 0.0 && *share < 1.0), "{share:?}: {csv}");
-    let metrics = program.run("prom", EIGHT, 50, &[]);
+    let at = heading.iter().position(|name| name.starts_with("L2_MISSES margin ["));
+    let margin = row[at.expect("a column")].parse::<f64>();
+    assert!(margin.as_ref().is_ok_and(|margin| *margin > 0.0), "{margin:?}: {csv}");
+    let metrics = program.run("prom", EIGHT, 200, &[]);
     assert!(metrics.contains("estimate=\"true\""), "{metrics}");
 }
 
 #[test]
 fn commands_that_read_a_report_say_that_counts_are_estimates() {
     let Some(program) = Program::new("gcc") else { return };
-    program.run("json", EIGHT, 50, &[]);
+    program.run("json", EIGHT, 200, &[]);
     let mut command = pacman_pmu(&["metrics", "--counts"]);
     let answer = command.arg(program.scratch.path("report.json")).output().expect("it runs");
     let said = text(&answer.stderr);

@@ -8,15 +8,28 @@ use serde_json::Value;
 
 use super::{OUTPUT, Place};
 
-/// Ten events, for which Haswell's counters need two sets.
-const EVENTS: &str = "INSTRUCTIONS,CYCLES,BRANCHES,BRANCH_MISSES,LLC_REFERENCES,LLC_MISSES,r0108,r0151,\
-                      r02c2,r0149";
+/// Ten events, for which Haswell's counters need two sets, and the time on a processor, which needs no counter.
+const EVENTS: [&str; 11] = [
+    "task-clock",
+    "INSTRUCTIONS",
+    "CYCLES",
+    "BRANCHES",
+    "BRANCH_MISSES",
+    "LONGEST_LAT_CACHE.REFERENCE",
+    "LLC_MISSES",
+    "r108",
+    "r151",
+    "r2c2",
+    "r149",
+];
 
-/// The regions of `sets.c`, each with two threads.
+/// The regions of `sets.c`, each with two threads, and the least nanoseconds that each takes on a processor.
 const REGIONS: u64 = 24;
+const LEAST: f64 = 4e6;
 
-/// The most that an estimate may differ from the undisturbed one, as a part of it.
-const TOLERANCE: f64 = 0.4;
+/// The most that the rate of an event differs between two runs, as a part of it: the machine counts all of a part
+/// at one rate, and whole numbers.
+const TOLERANCE: f64 = 0.02;
 
 /// The answer of one run.
 struct Answer {
@@ -26,9 +39,9 @@ struct Answer {
     report: Option<Value>,
 }
 
-fn run(place: &Place, fault: Option<&str>) -> Answer {
+fn run(place: &Place, events: &[&str], fault: Option<&str>) -> Answer {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
-    command.args(["run", "--machine", "haswell", "-e", EVENTS, "-o", OUTPUT, "--"]);
+    command.args(["run", "--machine", "haswell", "-e", &events.join(","), "-o", OUTPUT, "--"]);
     command.args(&place.program).current_dir(place.folder.path());
     command
         .env("PACMAN_OMP_LIBRARY", super::beside_test("libpacman_omp.so"))
@@ -53,14 +66,40 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The counts of each thread by event; `None` where there is none.
-fn counts(report: &Value) -> Vec<BTreeMap<String, Option<f64>>> {
+/// The counts of each thread by event, each with half of its interval; `None` where there is none.
+type Counts = BTreeMap<String, Option<(f64, f64)>>;
+
+fn counts(report: &Value) -> Vec<Counts> {
     let region = &report["processes"][0]["regions"][0];
     let of = |thread: &Value| {
-        let counts = thread["figures"]["counts"].as_object().cloned().unwrap_or_default();
-        counts.into_iter().map(|(name, count)| (name, count.as_f64())).collect()
+        let figures = &thread["figures"];
+        let counts = figures["counts"].as_object().cloned().unwrap_or_default();
+        let of = |(name, count): (String, Value)| {
+            let margin = figures["margins"][&name].as_f64().unwrap_or(0.0);
+            (name, count.as_f64().map(|count| (count, margin)))
+        };
+        counts.into_iter().map(of).collect()
     };
     list(&region["threads"]).iter().map(of).collect()
+}
+
+/// How often the simulated machine counts each event in a nanosecond of a thread on a processor: from runs with so
+/// few events that each is counted in every execution.
+fn rates(place: &Place) -> BTreeMap<&'static str, f64> {
+    let mut rates = BTreeMap::new();
+    for some in EVENTS[1..].chunks(3) {
+        let events = [&EVENTS[..1], some].concat();
+        let exact = run(place, &events, None);
+        let counts = counts(&exact.report.unwrap_or_else(|| panic!("{}", exact.complained)));
+        for name in events {
+            let each = counts.iter().map(|thread| thread[name].expect("a count"));
+            let sum: f64 =
+                each.map(|(count, margin)| if margin == 0.0 { count } else { f64::NAN }).sum();
+            let time: f64 = counts.iter().map(|thread| thread[EVENTS[0]].expect("a time").0).sum();
+            rates.insert(name, sum / time);
+        }
+    }
+    rates
 }
 
 /// Whether the report explains missing counts: notes, events without counts, executions that were not
@@ -76,8 +115,8 @@ fn says_why(report: &Value) -> bool {
         || threads.iter().any(of_thread)
 }
 
-/// The defect of a run, compared with one whose calls all succeeded.
-fn fault_of(alone: &Answer, seen: &Answer) -> Option<String> {
+/// The defect of a run, compared with one whose calls all succeeded and with what ran on the machine.
+fn fault_of(alone: &Answer, seen: &Answer, rates: &BTreeMap<&'static str, f64>) -> Option<String> {
     let said = seen.complained.lines().any(|line| {
         line.starts_with("pacman-pmu: ") && !line.contains("simulated machine haswell")
     });
@@ -94,18 +133,25 @@ fn fault_of(alone: &Answer, seen: &Answer) -> Option<String> {
     if region["executions"] != REGIONS {
         return Some(format!("{} executions of {REGIONS}", region["executions"]));
     }
-    let whole = counts(alone.report.as_ref().expect("undisturbed"));
-    for (thread, found) in counts(report).iter().enumerate() {
-        for (name, expected) in &whole[thread] {
-            let (expected, found) =
-                (expected.expect("undisturbed"), found.get(name).copied().flatten());
-            match found {
-                None if said || says_why(report) => {}
-                None => return Some(format!("T{thread}: no {name}, and nobody says why")),
-                Some(found) if (found - expected).abs() <= TOLERANCE * expected => {}
-                Some(found) => {
-                    return Some(format!("T{thread}: {name} {found}, where {expected} ran"));
+    let threads = list(&region["threads"]);
+    for (number, (counts, thread)) in counts(report).iter().zip(threads).enumerate() {
+        let time = counts.get(EVENTS[0]).copied().flatten().map(|time| time.0);
+        let executions = thread["counted"].as_f64().unwrap_or(0.0);
+        let most = thread["busy_s"].as_f64().unwrap_or(0.0) * 1e9;
+        if let Some(time) = time.filter(|time| *time < executions * LEAST || *time > 1.01 * most) {
+            return Some(format!("T{number}: {time} ns on a processor in {most}"));
+        }
+        for name in EVENTS {
+            let Some((found, margin)) = counts.get(name).copied().flatten() else {
+                if said || says_why(report) {
+                    continue;
                 }
+                return Some(format!("T{number}: no {name}, and nobody says why"));
+            };
+            let Some(time) = time else { continue };
+            let ran = time * rates[name];
+            if (found - ran).abs() > margin + TOLERANCE * ran {
+                return Some(format!("T{number}: {name} {found} ±{margin}, where {ran} ran"));
             }
         }
     }
@@ -115,10 +161,16 @@ fn fault_of(alone: &Answer, seen: &Answer) -> Option<String> {
 #[test]
 fn run_with_event_sets() {
     let place = Place::with("sets.c");
-    let alone = run(&place, None);
+    let rates = rates(&place);
+    let alone = run(&place, &EVENTS, None);
     let report = alone.report.as_ref().unwrap_or_else(|| panic!("{}", alone.complained));
     assert_eq!(list(&report["processes"][0]["sets"]).len(), 2, "{}", alone.complained);
-    assert_eq!((alone.status, fault_of(&alone, &alone)), (Some(7), None), "{}", alone.complained);
+    assert_eq!(
+        (alone.status, fault_of(&alone, &alone, &rates)),
+        (Some(7), None),
+        "{}",
+        alone.complained
+    );
     // Calls that find out what there is, that open the counters of the two threads, and that change their
     // sets. Later ones read.
     let all = std::env::var("PACMAN_FAULTS").as_deref() == Ok("all");
@@ -129,11 +181,11 @@ fn run_with_event_sets() {
     for (at, (kind, call)) in any.chain(switches).enumerate() {
         let errno = [libc::EIO, libc::EBUSY, libc::ENOMEM, libc::EMFILE][at % 4];
         let fault = format!("{kind}{call}:{errno}");
-        let seen = run(&place, Some(&fault));
+        let seen = run(&place, &EVENTS, Some(&fault));
         runs += 1;
         let lacks = seen.report.as_ref().is_none_or(says_why);
         fewer[usize::from(!kind.is_empty())] += u32::from(lacks);
-        if let Some(what) = fault_of(&alone, &seen) {
+        if let Some(what) = fault_of(&alone, &seen, &rates) {
             wrong.push(format!("fault {fault}: {what}\n    {}", seen.complained.trim()));
         }
     }

@@ -5,13 +5,16 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use pacman_core::Attached;
 use pacman_core::backend::Reading;
-use pacman_regions::arena::SetRow;
+use pacman_regions::arena::{SetRow, SetTurn};
 
 use super::SetOrder;
 use crate::counting::{self, DEPTH, OPENING, Plan};
 use crate::isolation::isolated;
 use crate::process;
 use crate::rows;
+
+/// The changes of the set that tell what one costs: an even number, so that the first set is on the counters then.
+const TRIES: usize = 6;
 
 /// The counters of one thread. Only that thread uses them.
 pub(crate) struct SetCounters {
@@ -24,7 +27,11 @@ struct State {
     attached: Option<Attached>,
     /// The set on the counters; `None` after a change that failed.
     set: Option<usize>,
-    sets: usize,
+    plan: &'static Plan,
+    /// The turns of all regions so far, and the number of the present one. A part inside others is of the
+    /// outermost one's turn.
+    turns: u64,
+    turn: u64,
     /// The usual ticks of a change.
     change: u64,
     /// The open parts by nesting depth, those that are counted.
@@ -35,14 +42,23 @@ struct State {
 
 struct OpenPart {
     set: usize,
+    turn: u64,
     reading: Reading,
 }
 
 /// The sets of one region.
 struct RegionSets {
     order: SetOrder,
+    /// The latest turn.
+    turn: u64,
     /// The rows of each number that the thread had in the region, by set.
-    rows: Vec<(u32, Box<[&'static SetRow]>)>,
+    rows: Vec<(u32, Box<[RowTurns]>)>,
+}
+
+/// A row, and its turn that may go on.
+struct RowTurns {
+    row: &'static SetRow,
+    turn: Option<(u64, SetTurn)>,
 }
 
 impl SetCounters {
@@ -51,11 +67,22 @@ impl SetCounters {
     pub(super) fn open() -> Option<SetCounters> {
         let plan = Plan::current();
         let attached = counting::attach(plan)?;
+        // The thread may lose the processor in a change. Turns that lasted as long as such a one pays for would be
+        // few, and few turns say little. So the cost is that of the quickest of several.
+        let clock = process::clock();
+        let (mut set, mut change) = (Some(0), u64::MAX);
+        for next in [1, 0].into_iter().cycle().take(TRIES) {
+            let begun = clock.now();
+            set = attached.put_set_on(next).is_ok().then_some(next);
+            change = change.min(clock.now().saturating_sub(begun));
+        }
         let state = State {
             attached: Some(attached),
-            set: Some(0),
-            sets: plan.sets.len(),
-            change: 0,
+            set,
+            plan,
+            turns: 0,
+            turn: 0,
+            change,
             open: [const { None }; DEPTH],
             regions: Vec::new(),
         };
@@ -86,7 +113,8 @@ impl SetCounters {
     pub(super) fn rows(&self) -> Vec<&'static SetRow> {
         self.with(|state| {
             let regions = state.regions.iter().flatten();
-            regions.flat_map(|region| &region.rows).flat_map(|(_, rows)| rows).copied().collect()
+            let rows = regions.flat_map(|region| &region.rows).flat_map(|(_, rows)| rows);
+            rows.map(|own| own.row).collect()
         })
         .unwrap_or_default()
     }
@@ -116,7 +144,8 @@ impl State {
             self.take_turn(region);
         }
         let (Some(set), Some(attached)) = (self.set, &self.attached) else { return };
-        let open = self.open[depth].insert(OpenPart { set, reading: Reading::EMPTY });
+        let open = OpenPart { set, turn: self.turn, reading: Reading::EMPTY };
+        let open = self.open[depth].insert(open);
         if attached.read_set(&mut open.reading).is_err() {
             self.open[depth] = None;
         }
@@ -127,26 +156,38 @@ impl State {
             return;
         }
         if let Some(open) = self.open[depth].take() {
-            self.add(region, thread, &open);
+            self.add(region, thread, &open, ticks);
         }
         if let (0, Some(own)) = (depth, self.region(region)) {
             own.order.ended(ticks);
         }
     }
 
-    /// Adds the counts since a part began.
-    fn add(&mut self, region: u32, thread: u32, open: &OpenPart) {
-        let OpenPart { set, reading } = open;
+    /// Adds the counts since a part began, which took `ticks`.
+    fn add(&mut self, region: u32, thread: u32, open: &OpenPart, ticks: u64) {
+        let OpenPart { set, turn, reading } = open;
         let set = *set;
         if self.row(region, thread, set).is_none() {
             isolated(|| self.make_rows(region, thread));
         }
         // The counters have changed the set if a part inside ended after this one.
         let is_same = self.set == Some(set);
-        if let (Some(row), Some(attached)) =
-            (self.row(region, thread, set), self.attached.as_ref().filter(|_| is_same))
-        {
-            row.count(|sums| attached.add_set_since(reading, sums).is_ok());
+        let plan = self.plan;
+        let Some(attached) = self.attached.as_ref().filter(|_| is_same) else { return };
+        let own = self.regions.get_mut(region as usize).and_then(Option::as_mut);
+        let Some(own) = own.and_then(|own| own.of(thread, set)) else { return };
+        own.enter(*turn);
+        let place = plan.measures.get(set);
+        let before = place.map(|place| own.row.sum(*place));
+        let mut is_counted = false;
+        own.row.count(|sums| {
+            is_counted = attached.add_set_since(reading, sums).is_ok();
+            is_counted
+        });
+        if let (true, Some((_, begun))) = (is_counted, &own.turn) {
+            let counted = place.map(|place| own.row.sum(*place)).zip(before);
+            let measure = counted.map_or(ticks, |(after, before)| after.wrapping_sub(before));
+            own.row.measure(begun, measure, plan.sets[set].len());
         }
     }
 
@@ -155,10 +196,13 @@ impl State {
         if self.region(region).is_none() {
             isolated(|| self.enter(region));
         }
-        let change = self.change;
-        let Some(next) = self.region(region).and_then(|own| own.order.next(change)) else {
+        let (change, turn) = (self.change, self.turns + 1);
+        let Some(own) = self.region(region) else { return };
+        let Some(next) = own.order.next(change) else {
+            self.turn = own.turn;
             return;
         };
+        (own.turn, self.turn, self.turns) = (turn, turn, turn);
         if self.set == Some(next) {
             return;
         }
@@ -169,15 +213,19 @@ impl State {
             self.attached.as_ref().is_some_and(|attached| attached.put_set_on(next).is_ok())
         });
         let ticks = clock.now().saturating_sub(begun);
-        self.change = if self.change == 0 { ticks } else { (3 * self.change + ticks) / 4 };
+        // Again, one that took long says little.
+        let usual = self.change;
+        self.change = ticks.min(usual + (ticks.min(2 * usual).saturating_sub(usual)) / 16);
         self.set = is_changed.then_some(next);
     }
 
     fn measure(&mut self) {
         let Some(attached) = &self.attached else { return };
         let (mut reading, row) = (Reading::EMPTY, SetRow::unrecorded());
+        let turn = row.begin_turn();
         if attached.read_set(&mut reading).is_ok() {
             row.count(|sums| attached.add_set_since(&reading, sums).is_ok());
+            row.measure(&turn, 1, self.plan.sets[0].len());
         }
     }
 
@@ -190,22 +238,39 @@ impl State {
         if self.regions.len() <= at {
             self.regions.resize_with(at + 1, || None);
         }
-        let order = SetOrder::new(region, self.sets);
-        self.regions[at] = Some(RegionSets { order, rows: Vec::new() });
+        let order = SetOrder::new(region, self.plan.sets.len());
+        self.regions[at] = Some(RegionSets { order, turn: 0, rows: Vec::new() });
     }
 
     fn row(&self, region: u32, thread: u32, set: usize) -> Option<&'static SetRow> {
         let own = self.regions.get(region as usize)?.as_ref()?;
-        own.rows.iter().find(|(number, _)| *number == thread).map(|(_, rows)| rows[set])
+        own.rows.iter().find(|(number, _)| *number == thread).map(|(_, rows)| rows[set].row)
     }
 
     fn make_rows(&mut self, region: u32, thread: u32) {
         if self.region(region).is_none() {
             self.enter(region);
         }
-        let rows = (0..self.sets as u32).map(|set| rows::set_row(region, thread, set)).collect();
+        let row = |set| RowTurns { row: rows::set_row(region, thread, set), turn: None };
+        let rows = (0..self.plan.sets.len() as u32).map(row).collect();
         if let Some(own) = self.region(region) {
             own.rows.push((thread, rows));
+        }
+    }
+}
+
+impl RegionSets {
+    fn of(&mut self, thread: u32, set: usize) -> Option<&mut RowTurns> {
+        let rows = self.rows.iter_mut().find(|(number, _)| *number == thread);
+        rows.map(|(_, rows)| &mut rows[set])
+    }
+}
+
+impl RowTurns {
+    /// Begins the turn of that number, if it is not the present one.
+    fn enter(&mut self, turn: u64) {
+        if self.turn.as_ref().is_none_or(|(known, _)| *known != turn) {
+            self.turn = Some((turn, self.row.begin_turn()));
         }
     }
 }

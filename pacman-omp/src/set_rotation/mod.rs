@@ -8,6 +8,8 @@
 //! nothing for this.
 
 mod counters;
+#[cfg(test)]
+mod coverage;
 mod set_order;
 mod thread_sets;
 

@@ -4,12 +4,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::AtomicU64;
 
 use super::bins::FINEST;
-use super::cell::store;
+use super::cell::{load, store};
 use super::cells::{self, Process};
 use super::format::{Kind, LINE, PAGE, WORDS, copied, prepare};
 use super::log_block::{LogBlock, LogEntry};
 use super::payload::Payload;
 use super::reader::DEVIATION;
+use super::set_row::SetRow;
 use super::thread::COUNTDOWNS;
 use super::wait_row::state;
 use super::writer::ProcessStart;
@@ -64,7 +65,7 @@ pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
 
 /// An upper bound of the words for a recording.
 fn words(recording: &Recording) -> usize {
-    let row = 40 * (1 + recording.sets.len());
+    let row = 40 + 128 * recording.sets.len();
     let rows: usize = recording.regions.iter().map(|region| row * region.rows.len()).sum();
     let phases: usize = recording.phases.iter().map(|phase| 56 * (phase.threads.len() + 1)).sum();
     let text = format!("{recording:?}").len();
@@ -289,9 +290,27 @@ fn put_sets(writer: &mut Writer, number: u32, region: &Region, sets: &[Vec<usize
                 let all = row.counts[*event].filter(|_| is_here).unwrap_or(0);
                 store(cell, all * row.counted_by_event[*event] / row.executions.max(1));
             }
+            put_turns(cells, events.len());
         }
     }
     Some(())
+}
+
+/// Turns of one execution each, which are all alike.
+fn put_turns(cells: &SetRow, events: usize) {
+    let turns = load(&cells.counted);
+    for cell in [&cells.turns, &cells.measure] {
+        store(cell, turns);
+    }
+    store(&cells.longest, turns.min(1));
+    store(&cells.measure_squares, (turns as f64).to_bits());
+    for event in 0..events {
+        let sum = cells.sum(event) as f64;
+        let each = sum / turns.max(1) as f64;
+        store(&cells.squares[event], (sum * each).to_bits());
+        store(&cells.products[event], sum.to_bits());
+        store(&cells.rates[event], each.to_bits());
+    }
 }
 
 /// The logs of threads; a log has executions before waits.

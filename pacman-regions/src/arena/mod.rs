@@ -53,7 +53,7 @@ pub use log_block::{LogBlock, LogEntry};
 pub use payload::Payload;
 pub use phase_row::PhaseRow;
 pub use reader::{read, read_words};
-pub use set_row::SetRow;
+pub use set_row::{SetRow, SetTurn};
 pub use thread::{COUNTDOWNS, Thread, Untimed};
 pub use wait_row::{WaitRow, state};
 pub use writer::{Pages, ProcessStart, Slot, Writer};

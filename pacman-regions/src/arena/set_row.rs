@@ -20,6 +20,31 @@ pub struct SetRow {
     pub(super) counted: AtomicU64,
     /// One sum for each event of the set.
     pub(super) counts: [AtomicU64; EVENTS],
+    /// The sum of the measure over `counted` executions: of a quantity that is known in every execution,
+    /// whatever set it counts.
+    pub(super) measure: AtomicU64,
+    /// The turns of the set, and their greatest measure.
+    pub(super) turns: AtomicU64,
+    pub(super) longest: AtomicU64,
+    /// Sums over the turns, as bits of `f64`: the squares of the measure, and for each event the squares of
+    /// its counts and the products of both.
+    pub(super) measure_squares: AtomicU64,
+    pub(super) squares: [AtomicU64; EVENTS],
+    pub(super) products: [AtomicU64; EVENTS],
+    /// The greatest quotient of each event's count and the measure in a turn, as bits of `f64`.
+    pub(super) rates: [AtomicU64; EVENTS],
+}
+
+/// A turn of a set, and what its row had before.
+#[derive(Debug)]
+pub struct SetTurn {
+    measure: u64,
+    counts: [u64; EVENTS],
+    longest: u64,
+    measure_squares: f64,
+    squares: [f64; EVENTS],
+    products: [f64; EVENTS],
+    rates: [f64; EVENTS],
 }
 
 impl SetRow {
@@ -31,6 +56,13 @@ impl SetRow {
             set: zero(),
             counted: zero(),
             counts: [const { zero() }; EVENTS],
+            measure: zero(),
+            turns: zero(),
+            longest: zero(),
+            measure_squares: zero(),
+            squares: [const { zero() }; EVENTS],
+            products: [const { zero() }; EVENTS],
+            rates: [const { zero() }; EVENTS],
         }
     }
 
@@ -52,4 +84,46 @@ impl SetRow {
             add(&self.counted, 1);
         }
     }
+
+    /// The sum of an event of the set, by its place there.
+    pub fn sum(&self, place: usize) -> u64 {
+        load(&self.counts[place])
+    }
+
+    /// Begins a turn.
+    pub fn begin_turn(&self) -> SetTurn {
+        add(&self.turns, 1);
+        SetTurn {
+            measure: load(&self.measure),
+            counts: self.counts.each_ref().map(load),
+            longest: load(&self.longest),
+            measure_squares: real(&self.measure_squares),
+            squares: self.squares.each_ref().map(real),
+            products: self.products.each_ref().map(real),
+            rates: self.rates.each_ref().map(real),
+        }
+    }
+
+    /// An execution of the turn was counted, and had that measure. The set has as many events.
+    pub fn measure(&self, turn: &SetTurn, measure: u64, events: usize) {
+        add(&self.measure, measure);
+        let measure = load(&self.measure).wrapping_sub(turn.measure);
+        store(&self.longest, turn.longest.max(measure));
+        let measure = measure as f64;
+        store_real(&self.measure_squares, turn.measure_squares + measure * measure);
+        for at in 0..events.min(EVENTS) {
+            let count = load(&self.counts[at]).wrapping_sub(turn.counts[at]) as f64;
+            store_real(&self.squares[at], turn.squares[at] + count * count);
+            store_real(&self.products[at], turn.products[at] + count * measure);
+            store_real(&self.rates[at], turn.rates[at].max(count / measure.max(1.0)));
+        }
+    }
+}
+
+fn real(cell: &AtomicU64) -> f64 {
+    f64::from_bits(load(cell))
+}
+
+fn store_real(cell: &AtomicU64, value: f64) {
+    store(cell, value.to_bits());
 }

@@ -40,13 +40,17 @@ pub(in crate::run) struct Count {
     pub(in crate::run) is_complete: bool,
     /// The part of the executions in which the event was counted, below 1 for an estimate.
     pub(in crate::run) share: f64,
+    /// Half of the interval of an estimate, 0 otherwise.
+    pub(in crate::run) margin: f64,
 }
 
 /// Counts of a thread, or of all threads of a region.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::run) struct Figures {
-    /// One an event; `None` where it was not counted.
+    /// One an event; `None` where it was not counted, or its interval is wider than the count.
     pub(in crate::run) counts: Vec<Option<Count>>,
+    /// The part of the executions in which each event was counted.
+    pub(in crate::run) shares: Vec<f64>,
     /// Counts for each second of thread time inside the region. `None` for an incomplete count, if
     /// observing the executions takes longer than the executions, or if a clock counted more than
     /// the time.
@@ -152,8 +156,10 @@ impl Columns {
                 let counts: Vec<u64> = rows.iter().filter_map(of_row).collect();
                 (!counts.is_empty()).then(|| Count {
                     value: counts.iter().fold(0, |sum, count| sum.saturating_add(*count)),
-                    is_complete: (complete || self.rotate()) && counts.len() == rows.len(),
+                    is_complete: complete && counts.len() == rows.len(),
                     share: share(rows, event),
+                    // All threads count the same sets at the same time, so their errors may add up.
+                    margin: rows.iter().filter_map(|row| row.margins.get(event)).sum(),
                 })
             })
             .collect();
@@ -176,7 +182,8 @@ impl Columns {
             |metric: &Metric| metric.value(known).ok().filter(|_| self.is_of_one_time(metric));
         let metrics = self.metrics.iter().map(|metric| value(metric)).collect();
         let rates = counts.iter().zip(&self.events).map(rate).collect();
-        Figures { rates, metrics, counts }
+        let shares = (0..self.events.len()).map(|event| share(rows, event)).collect();
+        Figures { rates, metrics, counts, shares }
     }
 
     /// The number of an event.
@@ -198,7 +205,8 @@ impl Columns {
         if self.rotate() {
             notes.push(format!(
                 "(%)  estimate: the events do not fit on the counters at once, so {} sets take turns; \
-                 counted in this part of the executions and scaled to all of them",
+                 counted in this part of the executions and scaled to all of them. The true count is \
+                 within the ± in 95 of 100 cases; - stands where that is more than the count",
                 self.sets.len()
             ));
         }

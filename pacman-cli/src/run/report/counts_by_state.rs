@@ -60,6 +60,7 @@ mod tests {
             moves: 0,
             counted: 10,
             counts: counts.map(Some).to_vec(),
+            margins: Vec::new(),
             counted_by_event: Vec::new(),
             states: Some(States {
                 waits: vec![Wait { site: 0, count: 3, seconds: 1.0 }],
@@ -80,7 +81,7 @@ mod tests {
         let row = row(10, [7000, 4000], [3000, 1000]);
         let CountsByState { useful, waiting } =
             CountsByState::of(&[&row], &columns).expect("all waits were counted");
-        let count = |value| Some(Count { value, is_complete: true, share: 1.0 });
+        let count = |value| Some(Count { value, is_complete: true, share: 1.0, margin: 0.0 });
         assert_eq!(useful.counts, [count(4000), count(3000)]);
         assert_eq!(waiting.counts, [count(3000), count(1000)]);
         assert_eq!(useful.rates, [Some(4000.0 / 3.0), Some(1000.0)]);

@@ -30,6 +30,7 @@ pub(in crate::run) fn row(
         moves,
         counted: 10,
         counts: counts.to_vec(),
+        margins: Vec::new(),
         counted_by_event: Vec::new(),
         states: None,
     }
@@ -120,8 +121,14 @@ fn metrics_follow_where_all_their_events_were_counted() {
     let events = ["INSTRUCTIONS", "CYCLES", "LLC_MISSES"];
     let report = report(&region(&[(2, 1.0)], rows), &events, &Seats::default());
     let figures = &report.figures;
-    assert_eq!(figures.counts[0], Some(Count { value: 4_000, is_complete: true, share: 1.0 }));
-    assert_eq!(figures.counts[2], Some(Count { value: 6, is_complete: false, share: 1.0 }));
+    assert_eq!(
+        figures.counts[0],
+        Some(Count { value: 4_000, is_complete: true, share: 1.0, margin: 0.0 })
+    );
+    assert_eq!(
+        figures.counts[2],
+        Some(Count { value: 6, is_complete: false, share: 1.0, margin: 0.0 })
+    );
     assert_eq!(figures.rates, [Some(2_000.0), Some(2_000.0), None]);
     let events = events.map(described);
     let columns = Columns::of(&events, &[], None);
@@ -140,7 +147,10 @@ fn what_is_shorter_than_observing_it_has_counts_and_no_rates() {
     for (seconds, rate) in [(0.009, None), (0.02, Some(50.0))] {
         let rows = vec![row(0, seconds, None, 0, &[Some(1)])];
         let figures = report(&region(&[(1, seconds)], rows), &events, &Seats::default()).figures;
-        assert_eq!(figures.counts, [Some(Count { value: 1, is_complete: true, share: 1.0 })]);
+        assert_eq!(
+            figures.counts,
+            [Some(Count { value: 1, is_complete: true, share: 1.0, margin: 0.0 })]
+        );
         assert_eq!(figures.rates, [rate]);
     }
 }

@@ -28,16 +28,19 @@ fn with_prefix(value: f64, unit: &str) -> String {
     }
 }
 
-/// A count; one that some executions are missing in is a lower bound. An estimate has the part of the
-/// executions that was counted.
+/// A count; one that some executions are missing in is a lower bound. An estimate has half of its interval,
+/// and the part of the executions that was counted.
 pub(in crate::run) fn quantity(count: Option<Count>, unit: &str) -> String {
-    let Some(Count { value, is_complete, share }) = count else { return "-".into() };
+    let Some(Count { value, is_complete, share, margin }) = count else { return "-".into() };
     let at_least = if is_complete { "" } else { ">=" };
     let share = if share < 1.0 { format!(" ({:.1}%)", 100.0 * share) } else { String::new() };
-    match unit {
-        "ns" => format!("{at_least}{}{share}", seconds(value as f64 * 1e-9)),
-        _ => format!("{at_least}{}{share}", grouped(value)),
-    }
+    let amount = |value: u64| match unit {
+        "ns" => seconds(value as f64 * 1e-9),
+        _ => grouped(value),
+    };
+    let half =
+        if margin > 0.0 { format!(" ±{}", amount(margin.ceil() as u64)) } else { String::new() };
+    format!("{at_least}{}{half}{share}", amount(value))
 }
 
 /// A count in a second.
@@ -112,14 +115,15 @@ mod tests {
 
     #[test]
     fn what_is_not_whole_says_so() {
-        let count = |is_complete| Some(Count { value: 12345, is_complete, share: 1.0 });
+        let count =
+            |is_complete| Some(Count { value: 12345, is_complete, share: 1.0, margin: 0.0 });
         assert_eq!(
             [count(true), count(false), None].map(|count| quantity(count, "cycles")),
             ["12,345", ">=12,345", "-"]
         );
         assert_eq!(quantity(count(true), "ns"), "12.3 µs");
-        let estimate = Count { value: 12345, is_complete: true, share: 1.0 / 3.0 };
-        assert_eq!(quantity(Some(estimate), "cycles"), "12,345 (33.3%)");
+        let estimate = Count { value: 12345, is_complete: true, share: 1.0 / 3.0, margin: 1233.2 };
+        assert_eq!(quantity(Some(estimate), "cycles"), "12,345 ±1,234 (33.3%)");
         assert_eq!([0.21, -0.004, 0.0].map(difference), ["+210 ms", "-4.00 ms", "0"]);
         assert_eq!([rate(8.2e8, "ns"), rate(8.2e8, "cycles")], ["82 %", "820 M / s"]);
     }

@@ -130,6 +130,7 @@ pub(super) fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, scale: f64) ->
         // The process may have ended between the two stores.
         counted: sum.counted.min(sum.executions),
         counts,
+        margins: Vec::new(),
         counted_by_event: Vec::new(),
         states: None,
     }

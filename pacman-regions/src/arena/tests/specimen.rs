@@ -34,6 +34,7 @@ pub(in crate::arena) fn recording() -> Recording {
         moves: 0,
         counted: 5,
         counts: vec![Some(1234), None],
+        margins: Vec::new(),
         counted_by_event: Vec::new(),
         states: Some(States {
             starting: 0.03125,
