@@ -25,12 +25,12 @@ static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: passed on.
+        // SAFETY: the caller keeps the contract of this method of `GlobalAlloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: passed on.
+        // SAFETY: the caller keeps the contract of this method of `GlobalAlloc`.
         unsafe { System.dealloc(at, layout) }
     }
 }

@@ -22,20 +22,20 @@ impl Backend for Beside {
             Ok(Part { places: part.places.clone(), of: part.of.open(target)? })
         };
         let [one, other] = &self.parts;
-        Ok(Box::new(BesideCounters { parts: [open(one)?, open(other)?], counts: Reading::EMPTY }))
+        Ok(Box::new(BesideCounters { parts: [open(one)?, open(other)?] }))
     }
 }
 
 struct BesideCounters {
     parts: [Part<dyn Counters>; 2],
-    counts: Reading,
 }
 
 impl Counters for BesideCounters {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
-        for part in &mut self.parts {
-            part.of.read(&mut self.counts)?;
-            for (place, count) in part.places.iter().zip(&self.counts.counts) {
+    fn read(&self, into: &mut Reading) -> Result<()> {
+        let mut read = Reading::EMPTY;
+        for part in &self.parts {
+            part.of.read(&mut read)?;
+            for (place, count) in part.places.iter().zip(&read.counts) {
                 into.counts[*place] = *count;
             }
         }
@@ -67,7 +67,7 @@ mod tests {
     }
 
     impl Counters for Still {
-        fn read(&mut self, into: &mut Reading) -> Result<()> {
+        fn read(&self, into: &mut Reading) -> Result<()> {
             into.counts[..self.0.len()].copy_from_slice(self.0);
             Ok(())
         }

@@ -136,21 +136,22 @@ impl fmt::Display for Target {
 
 /// The counters of one target, read by the thread that opened them.
 ///
-/// Not `Send`: RDPMC answers for whichever thread executes it.
+/// Not `Send`: RDPMC answers for whichever thread executes it. Readings take a shared reference, because a
+/// signal handler may read while its thread is inside of a reading. What a reading keeps is in cells.
 pub trait Counters {
     /// Reads all counts at once.
     ///
     /// # Errors
     /// `NotScheduled` when the kernel took the counters away, `Forked` in a
     /// child process, `System` for what else the kernel says.
-    fn read(&mut self, into: &mut Reading) -> Result<()>;
+    fn read(&self, into: &mut Reading) -> Result<()>;
 
     /// Reads all counts at once, and adds to each of `sums` what its event counted since
     /// `begun`.
     ///
     /// # Errors
     /// As for [`read`](Self::read); nothing is added then.
-    fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
+    fn add_since(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
         let mut now = Reading::EMPTY;
         self.read(&mut now)?;
         add_differences(&now.counts, begun, sums);

@@ -24,27 +24,27 @@ pub(crate) fn sums(all: impl Iterator<Item = Sum>) -> Option<Vec<Sum>> {
 pub(crate) struct SummedCounters {
     counters: Box<dyn Counters>,
     sums: Vec<Sum>,
-    counts: Reading,
 }
 
 impl SummedCounters {
     pub(crate) fn new(counters: Box<dyn Counters>, sums: Vec<Sum>) -> SummedCounters {
-        SummedCounters { counters, sums, counts: Reading::EMPTY }
+        SummedCounters { counters, sums }
     }
 }
 
 impl Counters for SummedCounters {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
-        self.counters.read(&mut self.counts)?;
+    fn read(&self, into: &mut Reading) -> Result<()> {
+        let mut read = Reading::EMPTY;
+        self.counters.read(&mut read)?;
         for sum in &self.sums {
             into.counts[sum.to] = 0;
         }
         for sum in &self.sums {
             // Wraps where a term is subtracted; differences come out right all the same.
-            let part = self.counts.counts[sum.from].wrapping_mul(sum.coefficient as u64);
+            let part = read.counts[sum.from].wrapping_mul(sum.coefficient as u64);
             into.counts[sum.to] = into.counts[sum.to].wrapping_add(part);
         }
-        (into.enabled_ns, into.running_ns) = (self.counts.enabled_ns, self.counts.running_ns);
+        (into.enabled_ns, into.running_ns) = (read.enabled_ns, read.running_ns);
         Ok(())
     }
 

@@ -1,6 +1,5 @@
 //! A thread's membership in a session.
 
-use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -34,8 +33,8 @@ use super::uncounted::Uncounted;
 /// }
 /// ```
 pub struct Attached {
-    /// Reached through [`owner`](Self::owner) alone.
-    owner: UnsafeCell<ThreadRecorder>,
+    /// It is given `record`, which was made for it.
+    owner: ThreadRecorder,
     record: Arc<ThreadRecord>,
     /// See [`ThreadRecorder::has_fast_path`]. Observed phases have none.
     has_fast_path: bool,
@@ -61,7 +60,7 @@ impl Attached {
         Attached {
             has_fast_path: owner.has_fast_path(&record) && !shared.is_observed(),
             is_observed: shared.is_observed(),
-            owner: UnsafeCell::new(owner),
+            owner,
             record,
             session: shared.number() as u32,
             shared,
@@ -84,7 +83,8 @@ impl Attached {
     /// phase is not begun then.
     pub fn begin(&self, phase: Phase) -> Result<()> {
         let phase = self.own(phase)?;
-        let begun = self.fast_path().and_then(|path| self.owner().begin_fast(phase, path));
+        // SAFETY: the path is of its own record.
+        let begun = self.fast_path().and_then(|path| unsafe { self.owner.begin_fast(phase, path) });
         begun.unwrap_or_else(|| self.begin_slow(phase))
     }
 
@@ -95,7 +95,8 @@ impl Attached {
     /// [`begin`](Self::begin), and the execution is then noted as not counted.
     pub fn end(&self, phase: Phase) -> Result<()> {
         let number = self.own(phase)?;
-        match self.fast_path().and_then(|path| self.owner().end_fast(number, path)) {
+        // SAFETY: the path is of its own record.
+        match self.fast_path().and_then(|path| unsafe { self.owner.end_fast(number, path) }) {
             Some(Ok(())) => Ok(()),
             Some(Err(error)) => Err(self.not_ended(number, error)),
             None => self.end_slow(number, false),
@@ -158,7 +159,7 @@ impl Attached {
     /// could not say which events it holds: take a [`sample`](Self::sample) there.
     #[inline]
     pub fn read(&self, reading: &mut Reading) -> Result<()> {
-        self.owner().read(reading)
+        self.owner.read(reading)
     }
 
     /// Reads this thread's counters now and adds the counts since `begun` to `sums`. `sums` has one
@@ -188,7 +189,7 @@ impl Attached {
     /// ```
     #[inline]
     pub fn add_since(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
-        self.owner().add_since(begun, sums)
+        self.owner.add_since(begun, sums)
     }
 
     /// Puts a set of a session with rotating sets on this thread's counters, by its number in
@@ -199,7 +200,8 @@ impl Attached {
     /// `InvalidInput` for a set that is not there; the errors of opening counters, and readings fail
     /// until a change succeeds.
     pub fn put_set_on(&self, set: usize) -> Result<()> {
-        self.owner().put_set_on(set)
+        // SAFETY: its own record.
+        unsafe { self.owner.put_set_on(set, &self.record.open) }
     }
 
     /// As [`read`](Self::read), for the events of the set which is on the counters, in their order.
@@ -208,7 +210,8 @@ impl Attached {
     /// As there; `NotScheduled` if the last change of the set failed.
     #[inline]
     pub fn read_set(&self, reading: &mut Reading) -> Result<()> {
-        self.owner().read_set(reading)
+        // SAFETY: its own record.
+        unsafe { self.owner.read_set(reading, &self.record.open) }
     }
 
     /// As [`add_since`](Self::add_since), for [`read_set`](Self::read_set) without a change between.
@@ -217,7 +220,8 @@ impl Attached {
     /// As there.
     #[inline]
     pub fn add_set_since(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
-        self.owner().add_set_since(begun, sums)
+        // SAFETY: its own record.
+        unsafe { self.owner.add_set_since(begun, sums, &self.record.open) }
     }
 
     /// Reads this thread's counters and the clock now.
@@ -228,7 +232,8 @@ impl Attached {
     /// `NotScheduled`, `Forked`, `System`, as for [`read`](Self::read).
     #[inline]
     pub fn sample(&self, sample: &mut Sample) -> Result<()> {
-        self.owner().sample(sample)
+        // SAFETY: its own record.
+        unsafe { self.owner.sample(sample, &self.record.open) }
     }
 
     /// Reads this thread's counters and the clock now, and a sibling's latest sample with them.
@@ -241,7 +246,8 @@ impl Attached {
     /// As for [`read`](Self::read).
     #[inline]
     pub fn pair(&self, sibling: &Peer, pair: &mut SiblingPair) -> Result<bool> {
-        self.owner().sample(&mut pair.own)?;
+        // SAFETY: its own record.
+        unsafe { self.owner.sample(&mut pair.own, &self.record.open) }?;
         Ok(sibling.read(pair.own.ticks, &mut pair.sibling))
     }
 
@@ -251,7 +257,8 @@ impl Attached {
     /// # Errors
     /// As for [`sample`](Self::sample).
     pub fn publish(&self) -> Result<()> {
-        self.owner().publish(&self.record)
+        // SAFETY: its own record.
+        unsafe { self.owner.publish(&self.record) }
     }
 
     /// Whether the thread attached before this process was forked, so that the counters are the
@@ -312,34 +319,23 @@ impl Attached {
     // Other threads, and errors. The fast path computes the arguments whether it calls or not.
     #[inline(never)]
     fn begin_slow(&self, phase: u32) -> Result<()> {
-        if self.is_observed {
-            let begin = || self.owner().begin(phase, &self.record);
-            return self.shared.around_begin(phase, &self.record.open, begin);
+        // SAFETY: its own record.
+        let begin = || unsafe { self.owner.begin(phase, &self.record) };
+        match self.is_observed {
+            true => self.shared.around_begin(phase, &self.record.open, begin),
+            false => begin(),
         }
-        self.owner().begin(phase, &self.record)
     }
 
     #[inline(never)]
     fn end_slow(&self, phase: u32, panicked: bool) -> Result<()> {
-        let ended = if self.is_observed {
-            let end = || self.owner().end(phase, &self.record, panicked);
-            self.shared.around_end(phase, &self.record.open, end)
-        } else {
-            self.owner().end(phase, &self.record, panicked)
+        // SAFETY: its own record.
+        let end = || unsafe { self.owner.end(phase, &self.record, panicked) };
+        let ended = match self.is_observed {
+            true => self.shared.around_end(phase, &self.record.open, end),
+            false => end(),
         };
         ended.map_err(|error| self.not_ended(phase, error))
-    }
-
-    /// The owner's state; a `RefCell` would cost a tenth of a read.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref)]
-    fn owner(&self) -> &mut ThreadRecorder {
-        // SAFETY: `Attached` is neither `Send` nor `Sync`, so this is the only thread. A signal
-        // handler may only begin and end phases. If it interrupted a begin or an end, the record's
-        // `Open` refuses its call before it accesses anything behind the reference. Each caller in
-        // this file drops the reference before it returns or calls code that could come back here.
-        // `ThreadRecorder` calls counters of this crate only, and they do not use `Attached`.
-        unsafe { &mut *self.owner.get() }
     }
 
     #[inline(always)]
@@ -380,8 +376,7 @@ impl Drop for Attached {
 impl Attached {
     fn end_membership(&mut self) {
         let ending = if std::thread::panicking() { " when the thread panicked" } else { "" };
-        let owner = self.owner.get_mut();
-        if let Err(error) = owner.verify() {
+        if let Err(error) = self.owner.verify() {
             self.record.note(format!("its counts are in doubt from some time on: {error}"));
         }
         if self.record.open.depth() > 0 {

@@ -39,12 +39,17 @@ impl Frames {
         }
     }
 
-    /// The frame of a depth; `None` beyond the deepest.
+    /// The frame of a depth.
+    ///
+    /// # Safety
+    /// The depth must be below [`DEEPEST`], and no other reference to its frame may be in use.
     #[inline(always)]
-    pub(super) fn at(&mut self, depth: usize) -> Option<&mut Frame> {
-        // SAFETY: the mapping has DEEPEST frames, of which none is used twice at once: `self` is
-        // borrowed. A frame consists of integers, for which the kernel's zeros are valid.
-        (depth < DEEPEST).then(|| unsafe { self.0.add(depth).as_mut() })
+    #[allow(clippy::mut_from_ref)]
+    pub(super) unsafe fn at(&self, depth: usize) -> &mut Frame {
+        debug_assert!(depth < DEEPEST);
+        // SAFETY: the mapping has DEEPEST frames, and the caller uses this one alone. A frame consists of
+        // integers, for which the kernel's zeros are valid.
+        unsafe { self.0.add(depth).as_mut() }
     }
 }
 

@@ -74,19 +74,19 @@ impl Meter {
 
     /// Reads the counters alone.
     #[inline(always)]
-    pub(super) fn read(&mut self, reading: &mut Reading) -> Result<()> {
+    pub(super) fn read(&self, reading: &mut Reading) -> Result<()> {
         self.counters.read(reading)
     }
 
     /// Reads the counters alone, and adds to `sums` what counted since `begun`.
     #[inline(always)]
-    pub(super) fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
+    pub(super) fn add_since(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
         self.counters.add_since(begun, sums)
     }
 
     /// As [`open`](Self::open), of a [plain](Self::is_plain) meter.
     #[inline(always)]
-    pub(super) fn open_plain(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+    pub(super) fn open_plain(&self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         debug_assert!(self.plain);
         self.counters.read(reading)?;
         *ticks = crate::clock::tsc();
@@ -95,7 +95,7 @@ impl Meter {
 
     /// As [`close`](Self::close), of a [plain](Self::is_plain) meter.
     #[inline(always)]
-    pub(super) fn close_plain(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+    pub(super) fn close_plain(&self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         debug_assert!(self.plain);
         *ticks = crate::clock::tsc();
         self.counters.read(reading)
@@ -104,7 +104,7 @@ impl Meter {
     /// Reads at the begin of a phase.
     // Ticks are written, not answered: a result that is one word stays in a register.
     #[inline(always)]
-    pub(super) fn open(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+    pub(super) fn open(&self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::CountersThenTsc {
             self.counters.read(reading)?;
             *ticks = crate::clock::tsc();
@@ -115,7 +115,7 @@ impl Meter {
 
     /// Reads at the end of a phase.
     #[inline(always)]
-    pub(super) fn close(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+    pub(super) fn close(&self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::CountersThenTsc {
             *ticks = crate::clock::tsc();
             return self.counters.read(reading);
@@ -124,7 +124,7 @@ impl Meter {
     }
 
     #[inline(never)]
-    fn open_by_clock(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+    fn open_by_clock(&self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::ClockThenCounters {
             self.clock_first(reading, ticks)
         } else {
@@ -133,7 +133,7 @@ impl Meter {
     }
 
     #[inline(never)]
-    fn close_by_clock(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+    fn close_by_clock(&self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::ClockThenCounters {
             self.counters_first(reading, ticks)
         } else {
@@ -141,12 +141,12 @@ impl Meter {
         }
     }
 
-    fn clock_first(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+    fn clock_first(&self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         *ticks = self.clock.now();
         self.counters.read(reading)
     }
 
-    fn counters_first(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+    fn counters_first(&self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         self.counters.read(reading)?;
         *ticks = self.clock.now();
         Ok(())

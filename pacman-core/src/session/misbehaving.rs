@@ -1,5 +1,6 @@
 //! Tests with misbehaving counters and clocks against a model that knows the truth.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use super::cells::{Execution, Row, Seen};
 use super::plausible::Limits;
 use super::rotation::Sets;
 use super::rows::Rows;
+use super::sample::Sample;
 use super::thread::{Arrival, ThreadRecord};
 use super::thread_recorder::ThreadRecorder;
 use crate::backend::{Backend, Caps, Counters, ReadPath, Reading, Target};
@@ -139,7 +141,7 @@ impl Backend for Told {
 }
 
 impl Counters for Told {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
+    fn read(&self, into: &mut Reading) -> Result<()> {
         let told = self.0.lock();
         if told.1 {
             return Err(Error::new(ErrorKind::NotScheduled, "somebody took the counters"));
@@ -152,6 +154,91 @@ impl Counters for Told {
         let read_path = ReadPath::ReadCall;
         // Marked as simulated, because this machine's clock has no relation to the given values.
         Caps { read_path, width: None, multiplexed: false, simulated: true, doubt: None }
+    }
+}
+
+/// Counters whose readings are interrupted by a signal handler.
+#[derive(Clone, Default)]
+struct Interrupted;
+
+thread_local! {
+    /// What the handler does.
+    static HANDLER: Cell<Option<&'static dyn Fn()>> = const { Cell::new(None) };
+}
+
+impl Backend for Interrupted {
+    fn open(&self, _: Target) -> Result<Box<dyn Counters>> {
+        Ok(Box::new(Interrupted))
+    }
+}
+
+impl Counters for Interrupted {
+    fn read(&self, into: &mut Reading) -> Result<()> {
+        into.counts[0] += 1;
+        // One signal, so that the handler's own readings are not interrupted.
+        if let Some(handler) = HANDLER.take() {
+            handler();
+        }
+        Ok(())
+    }
+
+    fn caps(&self) -> Caps {
+        let read_path = ReadPath::ReadCall;
+        Caps { read_path, width: None, multiplexed: false, simulated: true, doubt: None }
+    }
+}
+
+/// A handler's phase inside of a begin or an end is refused, and the call that it interrupted goes on; inside of
+/// a reading it is counted. All of this without two exclusive references to one value.
+#[test]
+fn a_handler_begins_phases_except_inside_of_a_begin_or_an_end() {
+    for set_count in [1, 2] {
+        let sets = Arc::new(match set_count {
+            1 => Sets::one(1, Box::new(Interrupted)),
+            _ => Sets::of_one_each(vec![Box::new(Interrupted), Box::new(Interrupted)]),
+        });
+        let events: Vec<Event> = vec!["task-clock".parse().unwrap(); set_count];
+        let clock = Clock::detect();
+        let owner = ThreadRecorder::open(&sets, Target::Caller, clock).unwrap();
+        let arrival = Arrival {
+            number: 0,
+            tid: 0,
+            name: None,
+            cpu: None,
+            bound: false,
+            caps: owner.caps(),
+            since: clock.now(),
+        };
+        let record = ThreadRecord::new(arrival, &events, &sets, 0);
+        let both: &'static (ThreadRecorder, ThreadRecord) = Box::leak(Box::new((owner, record)));
+        let (owner, record) = both;
+        let kinds: &'static Cell<[Option<ErrorKind>; 2]> = Box::leak(Box::default());
+        // SAFETY: the record was made for this owner; the same holds below.
+        let handler: &'static dyn Fn() = Box::leak(Box::new(|| unsafe {
+            let begun = owner.begin(7, record).map_err(|error| error.kind()).err();
+            kinds.set([begun, owner.end(7, record, false).map_err(|error| error.kind()).err()]);
+        }));
+        let interrupted = |act: &dyn Fn() -> Result<()>| {
+            HANDLER.set(Some(handler));
+            act().unwrap();
+            assert!(HANDLER.take().is_none(), "it was interrupted");
+            kinds.get()
+        };
+        let refused = [Some(ErrorKind::Reentered); 2];
+        // SAFETY: as above.
+        unsafe {
+            assert_eq!(interrupted(&|| owner.begin(3, record)), refused);
+            assert_eq!(interrupted(&|| owner.end(3, record, false)), refused);
+            let within = interrupted(&|| owner.sample(&mut Sample::EMPTY.clone(), &record.open));
+            let rotates = set_count > 1;
+            assert_eq!(within, if rotates { refused } else { [None; 2] });
+            // A set that rotates is used by the reading, so that its phase has to wait for the next signal.
+            owner.begin(7, record).unwrap();
+            owner.end(7, record, false).unwrap();
+        }
+        let rows = record.set_stats().iter().filter_map(|stats| seen(&stats.rows, 7));
+        let executions: u64 = rows.map(|row| row.executions).sum();
+        assert_eq!(executions, if set_count == 1 { 2 } else { 1 });
     }
 }
 
@@ -190,7 +277,7 @@ proptest! {
             .map(|name| name.parse().unwrap())
             .into();
         let clock = Clock::detect();
-        let mut owner = ThreadRecorder::open(&sets, Target::Caller, clock).unwrap();
+        let owner = ThreadRecorder::open(&sets, Target::Caller, clock).unwrap();
         let record = ThreadRecord::new(
             Arrival {
                 number: 0,
@@ -216,18 +303,24 @@ proptest! {
             };
             match step {
                 Step::Begin(phase) => {
-                    prop_assert_eq!(owner.begin(phase, &record).is_err(), fails);
+                    // SAFETY: the record was made for this owner.
+                    let begun = unsafe { owner.begin(phase, &record) };
+                    prop_assert_eq!(begun.is_err(), fails);
                     if !fails {
                         open.push((phase, shown));
                     }
                 }
                 Step::End(panicked) => {
                     let Some((phase, begun)) = open.pop() else {
-                        let refused = owner.end(0, &record, panicked).map_err(|error| error.kind());
+                        // SAFETY: as above.
+                        let refused = unsafe { owner.end(0, &record, panicked) };
+                        let refused = refused.map_err(|error| error.kind());
                         prop_assert_eq!(refused, Err(ErrorKind::PhaseOrder));
                         continue;
                     };
-                    prop_assert_eq!(owner.end(phase, &record, panicked).is_err(), fails);
+                    // SAFETY: as above.
+                    let ended = unsafe { owner.end(phase, &record, panicked) };
+                    prop_assert_eq!(ended.is_err(), fails);
                     let recursive = open.iter().any(|(outer, _)| *outer == phase);
                     let differences = [0, 1, 2].map(|at| shown[at] - begun[at]);
                     let row = rows.entry(phase).or_default();
@@ -246,7 +339,9 @@ proptest! {
                     if open.last().is_some_and(|(innermost, _)| *innermost == phase) {
                         continue;
                     }
-                    let refused = owner.end(phase, &record, false).map_err(|error| error.kind());
+                    // SAFETY: as above.
+                    let refused = unsafe { owner.end(phase, &record, false) };
+                    let refused = refused.map_err(|error| error.kind());
                     prop_assert_eq!(refused, Err(ErrorKind::PhaseOrder));
                 }
                 Step::Count(at, by) => told.0.lock().0[at] += by,

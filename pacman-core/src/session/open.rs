@@ -100,7 +100,7 @@ pub(super) fn reentered(wish: &str) -> Error {
     Error::new(
         ErrorKind::Reentered,
         format!(
-            "cannot {wish} a phase here: a signal handler has interrupted a begin or an end of this \
+            "cannot {wish} here: a signal handler has interrupted a begin or an end of this \
              very thread; nothing was changed, and the next signal may come at a better time"
         ),
     )

@@ -1,5 +1,6 @@
 //! The phases that a thread has begun and not ended yet.
 
+use std::cell::UnsafeCell;
 use std::sync::atomic::Ordering;
 
 use super::cells::Execution;
@@ -14,9 +15,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::primitive::made;
 
 /// Open phases, the innermost last. [`Open`] holds their number.
+///
+/// # Safety
+/// A signal handler may begin and end phases of the thread that it has interrupted. So memory of the stack is
+/// used only between [`Open::enter`] and [`Open::leave`]: meanwhile `Open` has a depth that no frame has, and
+/// the handler's call changes nothing. This holds if all calls have the same `Open`, and if they are the calls
+/// of one thread. Both are demanded of callers as "the stack's own `Open`".
 pub(super) struct Stack {
     frames: Frames,
-    now: Reading,
+    now: UnsafeCell<Reading>,
 }
 
 /// The records that receive an execution of `W` columns.
@@ -31,26 +38,52 @@ pub(super) struct Sinks<'a, const W: usize> {
 
 impl Stack {
     pub(super) fn new() -> Result<Stack> {
-        Ok(Stack { frames: Frames::new()?, now: Reading::EMPTY })
+        Ok(Stack { frames: Frames::new()?, now: UnsafeCell::new(Reading::EMPTY) })
     }
 
-    // A signal handler that interrupts `begin` or `end` may find a depth without a frame. Both
-    // check for that anyway. With `PLAIN` the meter must be plain; its kind is not checked.
+    // With `PLAIN` the meter must be plain; its kind is not checked.
 
     /// Begins a phase. Does nothing and returns `None` if the stack has no frame for it: too many are
-    /// open.
+    /// open, or the caller is a signal handler that has interrupted a begin or an end.
+    ///
+    /// # Safety
+    /// `open` must be the stack's own.
     #[inline(always)]
-    pub(super) fn begin<const W: usize, const PLAIN: bool>(
-        &mut self,
+    pub(super) unsafe fn begin<const W: usize, const PLAIN: bool>(
+        &self,
         phase: u32,
-        meter: &mut Meter,
+        meter: &Meter,
         slot: &Slot,
         open: &Open,
     ) -> Option<Result<()>> {
         let depth = open.depth();
-        let frame = self.frames.at(depth)?;
+        if depth >= DEEPEST {
+            return None;
+        }
         open.enter();
-        // SAFETY: there is a frame of that depth, and there are never more than DEEPEST.
+        // SAFETY: entered at that depth.
+        Some(unsafe { self.begin_entered::<W, PLAIN>(depth, phase, meter, slot, open) })
+    }
+
+    /// As [`begin`](Self::begin), where `open` was entered at `depth`; it is left in any case. The meter comes as a
+    /// pointer, because a reference would last until after that.
+    ///
+    /// # Safety
+    /// `open` must be the stack's own and entered, with a depth below [`DEEPEST`] before. The meter must be valid
+    /// and not change while it is entered.
+    #[inline(always)]
+    pub(super) unsafe fn begin_entered<const W: usize, const PLAIN: bool>(
+        &self,
+        depth: usize,
+        phase: u32,
+        meter: *const Meter,
+        slot: &Slot,
+        open: &Open,
+    ) -> Result<()> {
+        // SAFETY: the caller keeps the depth below DEEPEST; `open` is entered, so nobody else uses the frame or
+        // changes the meter.
+        let (frame, meter) = unsafe { (self.frames.at(depth), &*meter) };
+        // SAFETY: as above.
         unsafe { open.at(depth) }.store(phase, Ordering::Relaxed);
         let read = if PLAIN {
             meter.open_plain(&mut frame.reading, &mut frame.ticks)
@@ -59,44 +92,59 @@ impl Stack {
         };
         if let Err(error) = read {
             open.leave(depth);
-            return Some(Err(error));
+            return Err(error);
         }
         slot.publish(frame.ticks, columns::<W>(&frame.reading));
         open.leave(depth + 1);
-        Some(Ok(()))
+        Ok(())
     }
 
     /// Ends a phase. Does nothing and returns `None` if it is not the innermost one;
     /// [`refuse_end`](Self::refuse_end) gives the reason.
+    ///
+    /// # Safety
+    /// `sinks.open` must be the stack's own.
     #[inline(always)]
-    pub(super) fn end<const W: usize, const PLAIN: bool>(
-        &mut self,
+    pub(super) unsafe fn end<const W: usize, const PLAIN: bool>(
+        &self,
         phase: u32,
-        meter: &mut Meter,
+        meter: &Meter,
         sinks: Sinks<'_, W>,
         panicked: bool,
     ) -> Option<Result<()>> {
-        // If no phase is open, the index wraps to one that no stack has. Without `made` the
-        // compiler keeps both the index and the depth, which needs one register more.
-        let depth = made(sinks.open.depth().wrapping_sub(1) as u64) as usize;
-        let begun = self.frames.at(depth)?;
-        // SAFETY: as in `begin`.
-        if unsafe { sinks.open.at(depth) }.load(Ordering::Relaxed) != phase {
-            return None;
-        }
+        let depth = innermost(sinks.open, phase)?;
         sinks.open.enter();
+        // SAFETY: entered, with a frame of that depth.
+        Some(unsafe { self.end_entered::<W, PLAIN>(depth, phase, meter, sinks, panicked) })
+    }
+
+    /// As [`end`](Self::end), where `sinks.open` was entered, and the phase is the one at `depth`; it is left in
+    /// any case.
+    ///
+    /// # Safety
+    /// `sinks.open` must be the stack's own and entered, and `depth` be [`innermost`] of it before. The meter as for
+    /// [`begin_entered`](Self::begin_entered).
+    #[inline(always)]
+    pub(super) unsafe fn end_entered<const W: usize, const PLAIN: bool>(
+        &self,
+        depth: usize,
+        phase: u32,
+        meter: *const Meter,
+        sinks: Sinks<'_, W>,
+        panicked: bool,
+    ) -> Result<()> {
+        // SAFETY: as in `begin_entered`; the same holds for the reading.
+        let (begun, now, meter) =
+            unsafe { (&*self.frames.at(depth), &mut *self.now.get(), &*meter) };
         let mut ticks = 0;
-        let read = if PLAIN {
-            meter.close_plain(&mut self.now, &mut ticks)
-        } else {
-            meter.close(&mut self.now, &mut ticks)
-        };
+        let read =
+            if PLAIN { meter.close_plain(now, &mut ticks) } else { meter.close(now, &mut ticks) };
         if let Err(error) = read {
             // The phase is over, also where the read failed.
             sinks.open.leave(depth);
-            return Some(Err(error));
+            return Err(error);
         }
-        let now = &self.now;
+        let now = &*now;
         sinks.slot.publish(ticks, columns::<W>(now));
         if is_open_below(sinks.open, depth, phase) {
             sinks.rows.add_recursion(phase);
@@ -115,19 +163,22 @@ impl Stack {
             log.append(phase, sinks.set, begun.ticks..ticks, &begun.reading, now);
         }
         sinks.open.leave(depth);
-        Some(Ok(()))
+        Ok(())
     }
+}
 
-    /// Explains why `end` did not find its phase. The caller knows the names and completes the
-    /// line.
-    #[cold]
-    pub(super) fn refuse_end(&self, open: &Open) -> Error {
-        let why = match open.depth() {
-            0 => "it was not begun",
-            _ => "another phase was begun later and is still open",
-        };
-        Error::new(ErrorKind::PhaseOrder, why)
+/// The depth of a phase, if it is the innermost one; `None` also for a signal handler that has interrupted a begin
+/// or an end.
+#[inline(always)]
+pub(super) fn innermost(open: &Open, phase: u32) -> Option<usize> {
+    // If no phase is open, the index wraps to one that no stack has. Without `made` the
+    // compiler keeps both the index and the depth, which needs one register more.
+    let depth = made(open.depth().wrapping_sub(1) as u64) as usize;
+    if depth >= DEEPEST {
+        return None;
     }
+    // SAFETY: compared above.
+    (unsafe { open.at(depth) }.load(Ordering::Relaxed) == phase).then_some(depth)
 }
 
 /// Whether the phase is open further out already. Written as a plain loop: the usual depth is one
@@ -150,6 +201,17 @@ fn is_open_below(open: &Open, depth: usize, phase: u32) -> bool {
 #[inline(always)]
 fn columns<const W: usize>(reading: &Reading) -> &[u64; W] {
     reading.counts.first_chunk().expect("W is at most MAX_EVENTS")
+}
+
+/// Explains why an end did not find its phase. The caller knows the names and completes the
+/// line.
+#[cold]
+pub(super) fn refuse_end(open: &Open) -> Error {
+    let why = match open.depth() {
+        0 => "it was not begun",
+        _ => "another phase was begun later and is still open",
+    };
+    Error::new(ErrorKind::PhaseOrder, why)
 }
 
 /// Why a begin found no frame.

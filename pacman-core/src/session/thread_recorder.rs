@@ -1,14 +1,16 @@
 //! The hot path: an attached thread begins and ends phases and reads its counters.
 
+use std::cell::UnsafeCell;
+use std::ptr;
 use std::sync::Arc;
 
 use super::meter::Meter;
-use super::open::{Open, reentered};
+use super::open::{DEEPEST, Open, reentered};
 use super::rotation::{ByPlace, Epoch, RotatingStats, SetScheduler, SetStats, Sets, no_such_set};
 use super::rows::{Rows, RowsOf};
 use super::sample::Sample;
 use super::slot::Slot;
-use super::stack::{Sinks, Stack, too_deep};
+use super::stack::{Sinks, Stack, innermost, refuse_end, too_deep};
 use super::thread::{Counted, ThreadRecord};
 use crate::backend::{Caps, Counters, EventSums, MAX_EVENTS, Reading, Target};
 use crate::clock::Clock;
@@ -23,12 +25,18 @@ pub(super) struct FastPath<'a> {
 }
 
 /// The part of an attachment that only its thread touches.
+///
+/// # Safety
+/// A signal handler may call [`begin`](Self::begin) and [`end`](Self::end) while its thread is inside of any method.
+/// So all methods share the value. The scheduler of sets is used exclusively, only between [`Open::enter`] and
+/// [`Open::leave`], as the memory of the [`Stack`] is. Callers keep the contract by giving each call the record, or the
+/// [`Open`] of the record, that was made for this recorder: "its own record".
 pub(super) struct ThreadRecorder {
     /// The meter of the only set. With rotating sets it refuses, so that the hot path needs no
     /// check.
     meter: Meter,
     stack: Stack,
-    set_scheduler: Option<Box<SetScheduler>>,
+    set_scheduler: Option<Box<UnsafeCell<SetScheduler>>>,
 }
 
 impl ThreadRecorder {
@@ -38,8 +46,9 @@ impl ThreadRecorder {
         let (counters, set_scheduler): (Box<dyn Counters>, _) = if sets.len() == 1 {
             (sets.backend(0).open(target)?, None)
         } else {
-            let set_scheduler = Box::new(SetScheduler::open(sets, target, clock)?);
-            (Box::new(ByPlace { caps: set_scheduler.caps() }), Some(set_scheduler))
+            let set_scheduler = SetScheduler::open(sets, target, clock)?;
+            let by_place = Box::new(ByPlace { caps: set_scheduler.caps() });
+            (by_place, Some(Box::new(UnsafeCell::new(set_scheduler))))
         };
         Ok(ThreadRecorder { meter: Meter::new(counters, clock), stack, set_scheduler })
     }
@@ -47,7 +56,7 @@ impl ThreadRecorder {
     /// Checks that the current counters belonged to the thread all the time.
     pub(super) fn verify(&mut self) -> Result<()> {
         match &mut self.set_scheduler {
-            Some(set_scheduler) => set_scheduler.meter().verify(),
+            Some(set_scheduler) => set_scheduler.get_mut().meter().verify(),
             None => self.meter.verify(),
         }
     }
@@ -69,78 +78,115 @@ impl ThreadRecorder {
     /// Sets the thread's number in the session.
     pub(super) fn number(&mut self, thread: usize) {
         if let Some(set_scheduler) = &mut self.set_scheduler {
-            set_scheduler.number(thread);
+            set_scheduler.get_mut().number(thread);
         }
+    }
+
+    /// As [`sample`](Self::sample), before there is a record.
+    pub(super) fn first_sample(&mut self, sample: &mut Sample) -> Result<()> {
+        if let Some(set_scheduler) = &mut self.set_scheduler {
+            return set_scheduler.get_mut().sample(sample).map(drop);
+        }
+        sample.epoch = Epoch::ONLY;
+        self.meter.open(&mut sample.reading, &mut sample.ticks)
     }
 
     /// Reads the counters.
     #[inline(always)]
-    pub(super) fn read(&mut self, reading: &mut Reading) -> Result<()> {
+    pub(super) fn read(&self, reading: &mut Reading) -> Result<()> {
         self.meter.read(reading)
     }
 
     /// Reads the counters, and adds to `sums` what counted since `begun`.
     #[inline(always)]
-    pub(super) fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
+    pub(super) fn add_since(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
         self.meter.add_since(begun, sums)
     }
 
     /// Puts a set on the counters.
-    pub(super) fn put_set_on(&mut self, set: usize) -> Result<()> {
-        match &mut self.set_scheduler {
-            Some(set_scheduler) => set_scheduler.put_on(set),
+    ///
+    /// # Safety
+    /// `open` must be of its own record.
+    pub(super) unsafe fn put_set_on(&self, set: usize, open: &Open) -> Result<()> {
+        // SAFETY: as the contract of this function.
+        match unsafe { self.rotating(open, |set_scheduler| set_scheduler.put_on(set)) } {
+            Some(put) => put?,
             None if set == 0 => Ok(()),
             None => Err(no_such_set(set, 1)),
         }
     }
 
     /// Reads the counters of the set which is on them.
+    ///
+    /// # Safety
+    /// `open` must be of its own record.
     #[inline]
-    pub(super) fn read_set(&mut self, reading: &mut Reading) -> Result<()> {
-        self.set_meter().read(reading)
+    pub(super) unsafe fn read_set(&self, reading: &mut Reading, open: &Open) -> Result<()> {
+        // SAFETY: as the contract of this function.
+        match unsafe { self.rotating(open, |sets| sets.meter().read(reading)) } {
+            Some(read) => read?,
+            None => self.meter.read(reading),
+        }
     }
 
     /// As [`add_since`](Self::add_since), for the set which is on the counters.
+    ///
+    /// # Safety
+    /// `open` must be of its own record.
     #[inline]
-    pub(super) fn add_set_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
-        self.set_meter().add_since(begun, sums)
-    }
-
-    #[inline]
-    fn set_meter(&mut self) -> &mut Meter {
-        match &mut self.set_scheduler {
-            Some(set_scheduler) => set_scheduler.meter(),
-            None => &mut self.meter,
+    pub(super) unsafe fn add_set_since(
+        &self,
+        begun: &Reading,
+        sums: &EventSums,
+        open: &Open,
+    ) -> Result<()> {
+        // SAFETY: as the contract of this function.
+        match unsafe { self.rotating(open, |sets| sets.meter().add_since(begun, sums)) } {
+            Some(added) => added?,
+            None => self.meter.add_since(begun, sums),
         }
     }
 
     /// Reads the counters and the clock.
+    ///
+    /// # Safety
+    /// `open` must be of its own record.
     #[inline]
-    pub(super) fn sample(&mut self, sample: &mut Sample) -> Result<()> {
+    pub(super) unsafe fn sample(&self, sample: &mut Sample, open: &Open) -> Result<()> {
         if self.set_scheduler.is_some() {
-            return self.sample_rotating(sample);
+            // SAFETY: as the contract of this function.
+            return unsafe { self.sample_rotating(sample, open) };
         }
         sample.epoch = Epoch::ONLY;
         self.meter.open(&mut sample.reading, &mut sample.ticks)
     }
 
+    /// # Safety
+    /// As for [`sample`](Self::sample).
     #[inline(never)]
-    fn sample_rotating(&mut self, sample: &mut Sample) -> Result<()> {
-        let set_scheduler = self.set_scheduler();
-        sample.epoch = set_scheduler.epoch();
-        set_scheduler.meter().open(&mut sample.reading, &mut sample.ticks)
+    unsafe fn sample_rotating(&self, sample: &mut Sample, open: &Open) -> Result<()> {
+        // SAFETY: as the contract of this function.
+        let sampled = unsafe { self.rotating(open, |sets| sets.sample(sample)) };
+        sampled.expect(OPENED)?.map(drop)
     }
 
     /// Reads the counters and publishes the sample to other threads.
-    pub(super) fn publish(&mut self, record: &ThreadRecord) -> Result<()> {
+    ///
+    /// # Safety
+    /// `record` must be its own.
+    pub(super) unsafe fn publish(&self, record: &ThreadRecord) -> Result<()> {
         let mut sample = Sample::EMPTY;
-        self.sample(&mut sample)?;
         match &record.counted {
             Counted::AtOnce(set_stats) => {
-                set_stats.slot.publish(sample.ticks, &sample.reading.counts)
+                // SAFETY: as the contract of this function.
+                unsafe { self.sample(&mut sample, &record.open) }?;
+                set_stats.slot.publish(sample.ticks, &sample.reading.counts);
             }
             Counted::Rotating(rotating) => {
-                let set = self.set_scheduler().set();
+                // SAFETY: as the contract of this function.
+                let sampled =
+                    unsafe { self.rotating(&record.open, |sets| sets.sample(&mut sample)) };
+                let set = sampled.expect(OPENED)??;
                 rotating.each()[set].slot.publish(sample.ticks, &sample.reading.counts);
                 rotating.begin_epoch(sample.epoch.number, set);
             }
@@ -150,121 +196,204 @@ impl ThreadRecorder {
 
     /// Begins a phase on the fast path. Does nothing and returns `None` if [`begin`](Self::begin)
     /// is needed.
+    ///
+    /// # Safety
+    /// `path` must be of its own record.
     #[inline(always)]
-    pub(super) fn begin_fast(&mut self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
-        self.stack.begin::<4, true>(phase, &mut self.meter, path.slot, path.open)
+    pub(super) unsafe fn begin_fast(&self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
+        // SAFETY: the record's `Open` is the stack's own.
+        unsafe { self.stack.begin::<4, true>(phase, &self.meter, path.slot, path.open) }
     }
 
     /// Ends a phase on the fast path. Does nothing and returns `None` if [`end`](Self::end) is
     /// needed.
+    ///
+    /// # Safety
+    /// `path` must be of its own record.
     #[inline(always)]
-    pub(super) fn end_fast(&mut self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
+    pub(super) unsafe fn end_fast(&self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
         let FastPath { slot, rows, open } = path;
         let sinks = Sinks { slot, rows, log: None, open, set: 0 };
-        self.stack.end::<4, true>(phase, &mut self.meter, sinks, false)
+        // SAFETY: the record's `Open` is the stack's own.
+        unsafe { self.stack.end::<4, true>(phase, &self.meter, sinks, false) }
     }
 
     /// Begins a phase.
-    pub(super) fn begin(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
-        if record.open.is_busy() {
-            return Err(reentered("begin"));
+    ///
+    /// # Safety
+    /// `record` must be its own.
+    pub(super) unsafe fn begin(&self, phase: u32, record: &ThreadRecord) -> Result<()> {
+        let open = &record.open;
+        let depth = open.depth();
+        if open.is_busy() {
+            return Err(reentered("begin a phase"));
         }
+        if depth >= DEEPEST {
+            return Err(too_deep());
+        }
+        open.enter();
         match &record.counted {
-            Counted::AtOnce(set_stats) => {
-                begin(&mut self.stack, &mut self.meter, phase, set_stats, &record.open)
-            }
-            Counted::Rotating(rotating) => self.begin_rotating(phase, rotating, &record.open),
+            // SAFETY: entered at that depth, and the record's `Open` is the stack's own.
+            Counted::AtOnce(set_stats) => unsafe {
+                begin_entered(&self.stack, depth, &self.meter, phase, set_stats, open)
+            },
+            // SAFETY: as above.
+            Counted::Rotating(rotating) => unsafe {
+                self.begin_rotating(depth, phase, rotating, open)
+            },
         }
     }
 
     /// Ends a phase.
-    pub(super) fn end(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
-        if record.open.is_busy() {
-            return Err(reentered("end"));
+    ///
+    /// # Safety
+    /// `record` must be its own.
+    pub(super) unsafe fn end(
+        &self,
+        phase: u32,
+        record: &ThreadRecord,
+        panicked: bool,
+    ) -> Result<()> {
+        let (log, open) = (record.log.as_ref(), &record.open);
+        if open.is_busy() {
+            return Err(reentered("end a phase"));
         }
-        let ((stack, meter), set_stats, set) = match &record.counted {
-            Counted::AtOnce(set_stats) => ((&mut self.stack, &mut self.meter), set_stats, 0),
+        let Some(depth) = innermost(open, phase) else { return Err(refuse_end(open)) };
+        open.enter();
+        let (meter, set_stats, set) = match &record.counted {
+            Counted::AtOnce(set_stats) => (&raw const self.meter, set_stats, 0),
             Counted::Rotating(rotating) => {
-                let set_scheduler = self.set_scheduler.as_mut().expect(OPENED);
+                let set_scheduler = self.set_scheduler.as_ref().expect(OPENED);
+                // SAFETY: `open` is entered until the end of this execution, which leaves it.
+                let set_scheduler = unsafe { &mut *set_scheduler.get() };
                 let set = set_scheduler.set();
-                ((&mut self.stack, set_scheduler.meter()), &rotating.each()[set], set as u32)
+                (ptr::from_ref(set_scheduler.meter()), &rotating.each()[set], set as u32)
             }
         };
-        let (slot, log, open) = (&set_stats.slot, record.log.as_ref(), &record.open);
+        let slot = &set_stats.slot;
+        // SAFETY: the meter is this thread's, and `open` is entered.
+        let is_plain = unsafe { &*meter }.is_plain();
         // Rust 1.85 cannot infer the width beside an explicit constant.
         macro_rules! end {
             ($rows:expr, $width:expr) => {{
                 let sinks = Sinks { slot, rows: $rows, log, open, set };
-                match meter.is_plain() {
-                    true => stack.end::<{ $width }, true>(phase, meter, sinks, panicked),
-                    false => end_otherwise(stack, phase, meter, sinks, panicked),
+                // SAFETY: entered, `depth` is the phase's, and the record's `Open` is the stack's own.
+                unsafe {
+                    match is_plain {
+                        true => self
+                            .stack
+                            .end_entered::<{ $width }, true>(depth, phase, meter, sinks, panicked),
+                        false => end_otherwise(&self.stack, depth, phase, meter, sinks, panicked),
+                    }
                 }
             }};
         }
-        let ended = match &set_stats.rows {
+        match &set_stats.rows {
             Rows::Four(rows) => end!(rows, 4),
             Rows::Eight(rows) => end!(rows, 8),
             Rows::Sixteen(rows) => end!(rows, 16),
             Rows::TwentyFour(rows) => end!(rows, MAX_EVENTS),
-        };
-        ended.unwrap_or_else(|| Err(stack.refuse_end(open)))
+        }
     }
 
-    fn begin_rotating(&mut self, phase: u32, rotating: &RotatingStats, open: &Open) -> Result<()> {
-        let outermost = open.depth() == 0;
-        let set_scheduler = self.set_scheduler.as_mut().expect(OPENED);
-        let mut act = || {
-            if outermost {
-                open.enter();
-                let changed = set_scheduler.next(phase);
-                open.leave(0);
-                changed?;
+    /// # Safety
+    /// `open` must be of its own record, and entered at `depth`.
+    unsafe fn begin_rotating(
+        &self,
+        depth: usize,
+        phase: u32,
+        rotating: &RotatingStats,
+        open: &Open,
+    ) -> Result<()> {
+        let outermost = depth == 0;
+        // SAFETY: `open` is entered; the reference is not used after `begin_entered`, which leaves it.
+        let set_scheduler = unsafe { &mut *self.set_scheduler.as_ref().expect(OPENED).get() };
+        let begun = match if outermost { set_scheduler.next(phase) } else { Ok(()) } {
+            Ok(()) => {
+                let (set, epoch) = (set_scheduler.set(), set_scheduler.epoch().number);
+                let (meter, set_stats) =
+                    (ptr::from_ref(set_scheduler.meter()), &rotating.each()[set]);
+                // SAFETY: entered at that depth, and the record's `Open` is the stack's own.
+                unsafe { begin_entered(&self.stack, depth, meter, phase, set_stats, open) }
+                    .map(|()| rotating.begin_epoch(epoch, set))
             }
-            let set = set_scheduler.set();
-            begin(&mut self.stack, set_scheduler.meter(), phase, &rotating.each()[set], open)
+            Err(error) => {
+                open.leave(depth);
+                Err(error)
+            }
         };
-        let begun = act();
-        match &begun {
-            Ok(()) => rotating.begin_epoch(set_scheduler.epoch().number, set_scheduler.set()),
-            Err(_) if outermost => rotating.end_epoch(),
-            Err(_) => {}
+        if begun.is_err() && outermost {
+            rotating.end_epoch();
         }
         begun
     }
 
-    fn set_scheduler(&mut self) -> &mut SetScheduler {
-        self.set_scheduler.as_mut().expect(OPENED)
+    /// Calls `act` with the scheduler of the sets, if sets rotate. An error for a signal handler that has
+    /// interrupted a call which uses it.
+    ///
+    /// # Safety
+    /// `open` must be of its own record.
+    #[inline]
+    unsafe fn rotating<R>(
+        &self,
+        open: &Open,
+        act: impl FnOnce(&mut SetScheduler) -> R,
+    ) -> Option<Result<R>> {
+        let set_scheduler = self.set_scheduler.as_ref()?;
+        if open.is_busy() {
+            return Some(Err(reentered("read the counters")));
+        }
+        let depth = open.depth();
+        open.enter();
+        // SAFETY: `open` is entered, and is left when the reference has ended.
+        let result = act(unsafe { &mut *set_scheduler.get() });
+        open.leave(depth);
+        Some(Ok(result))
     }
 }
 
 const OPENED: &str = "threads of a session with rotating sets open a set scheduler";
 
-/// Like [`Stack::end`], out of line: most meters are plain.
+/// Like [`Stack::end_entered`], out of line: most meters are plain.
+///
+/// # Safety
+/// As there.
 #[inline(never)]
-fn end_otherwise<const W: usize>(
-    stack: &mut Stack,
+unsafe fn end_otherwise<const W: usize>(
+    stack: &Stack,
+    depth: usize,
     phase: u32,
-    meter: &mut Meter,
+    meter: *const Meter,
     sinks: Sinks<'_, W>,
     panicked: bool,
-) -> Option<Result<()>> {
-    stack.end::<W, false>(phase, meter, sinks, panicked)
+) -> Result<()> {
+    // SAFETY: as the contract of this function.
+    unsafe { stack.end_entered::<W, false>(depth, phase, meter, sinks, panicked) }
 }
 
+/// # Safety
+/// As for [`Stack::begin_entered`].
 #[inline(always)]
-fn begin(
-    stack: &mut Stack,
-    meter: &mut Meter,
+unsafe fn begin_entered(
+    stack: &Stack,
+    depth: usize,
+    meter: *const Meter,
     phase: u32,
     set_stats: &SetStats,
     open: &Open,
 ) -> Result<()> {
-    let slot = &set_stats.slot;
-    let begun = match &set_stats.rows {
-        Rows::Four(_) => stack.begin::<4, false>(phase, meter, slot, open),
-        Rows::Eight(_) => stack.begin::<8, false>(phase, meter, slot, open),
-        Rows::Sixteen(_) => stack.begin::<16, false>(phase, meter, slot, open),
-        Rows::TwentyFour(_) => stack.begin::<MAX_EVENTS, false>(phase, meter, slot, open),
-    };
-    begun.unwrap_or_else(|| Err(too_deep()))
+    macro_rules! begin {
+        ($width:expr) => {
+            // SAFETY: as the contract of this function.
+            unsafe {
+                stack.begin_entered::<{ $width }, false>(depth, phase, meter, &set_stats.slot, open)
+            }
+        };
+    }
+    match &set_stats.rows {
+        Rows::Four(_) => begin!(4),
+        Rows::Eight(_) => begin!(8),
+        Rows::Sixteen(_) => begin!(16),
+        Rows::TwentyFour(_) => begin!(MAX_EVENTS),
+    }
 }

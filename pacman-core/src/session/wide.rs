@@ -107,7 +107,8 @@ impl SystemWide {
         self.own(phase)?;
         self.each(|context| {
             context.check()?;
-            context.owner.begin(phase.number, &context.record)
+            // SAFETY: its own record.
+            unsafe { context.owner.begin(phase.number, &context.record) }
         })?;
         self.open.push(phase);
         Ok(())
@@ -131,7 +132,8 @@ impl SystemWide {
         }
         let ended = self.each(|context| {
             context.check()?;
-            context.owner.end(phase.number, &context.record, false)
+            // SAFETY: its own record.
+            unsafe { context.owner.end(phase.number, &context.record, false) }
         });
         self.open.pop();
         ended
@@ -194,7 +196,7 @@ impl Watched {
         let mut owner = ThreadRecorder::open(sets, Target::Context(cpu), clock)?;
         let caps = owner.caps();
         let mut last = Sample::EMPTY;
-        owner.sample(&mut last)?;
+        owner.first_sample(&mut last)?;
         let record = shared.join(|number| {
             let (tid, name, since) = (NO_THREAD, Some("context".into()), last.ticks);
             let arrival = Arrival { number, tid, name, cpu: Some(cpu), bound: true, caps, since };
@@ -213,7 +215,9 @@ impl Watched {
     fn check(&mut self) -> Result<()> {
         let mut now = Sample::EMPTY;
         let before = self.clock.now();
-        self.owner.sample(&mut now).map_err(|error| self.away(error))?;
+        // SAFETY: its own record.
+        unsafe { self.owner.sample(&mut now, &self.record.open) }
+            .map_err(|error| self.away(error))?;
         let (enabled, _) = now.reading.times_since(&self.last.reading);
         // Registers have no such time, and a simulated machine has a clock of its own.
         if now.reading.enabled_ns > 0 && !self.record.caps.simulated {

@@ -120,7 +120,7 @@ impl PerfSys for SimKernel {
         for file in state.files.values_mut() {
             file.page = file.page.filter(|page| !range.contains(page));
         }
-        // SAFETY: passed on; no file writes there any more.
+        // SAFETY: the caller keeps the contract of `PerfSys::release`; no file writes there any more.
         unsafe { Kernel.release(base, pages) };
     }
 

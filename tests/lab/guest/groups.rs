@@ -57,7 +57,7 @@ fn scheduled(names: &[&str]) -> Answer {
 /// Opens the group and reads it once.
 fn count(names: &[&str]) -> Result<(), Error> {
     let events = names.iter().map(|name| name.parse()).collect::<Result<Vec<Event>>>()?;
-    let mut counters = PerfBackend::new(&events, Sharing::Pinned)?.open(Target::Caller)?;
+    let counters = PerfBackend::new(&events, Sharing::Pinned)?.open(Target::Caller)?;
     counters.read(&mut Reading::EMPTY.clone())
 }
 

@@ -223,7 +223,7 @@ impl Machine {
         ];
         let backend = self.backend(Partition::Even, names);
         let _bound = self.bind(0)?;
-        let mut counters = backend.open(Target::Caller)?;
+        let counters = backend.open(Target::Caller)?;
         let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
         let begin = tsc();
         counters.read(&mut before)?;
@@ -241,7 +241,7 @@ impl Machine {
     fn costs(&self) -> Result<()> {
         let backend = self.backend(Partition::Even, [&PHASE, &[]]);
         let _bound = self.bind(0)?;
-        let mut counters = backend.open(Target::Caller)?;
+        let counters = backend.open(Target::Caller)?;
         let mut reading = Reading::EMPTY;
         let none = cheapest(|| {});
         let many = cheapest(|| counters.read(&mut reading).expect("still bound"));
@@ -325,7 +325,7 @@ impl Machine {
         io.write(self.cpus[0], 0x36c, 0x3_9000).expect("a register");
         println!("refused {}", backend.open(Target::Caller).err().expect("it is enabled"));
         io.write(self.cpus[0], 0x36c, 0).expect("a register");
-        let mut counters = backend.open(Target::Caller)?;
+        let counters = backend.open(Target::Caller)?;
         println!("refused {}", backend.open(Target::Caller).err().expect("it is open"));
         let moved = self.bind(1)?;
         println!("refused {}", counters.read(&mut Reading::EMPTY.clone()).expect_err("moved"));

@@ -42,7 +42,7 @@ pub(crate) fn run(names: &str) -> Result<()> {
                     (&topology, &backend, &together, &events);
                 scope.spawn(move || -> Result<()> {
                     let _bound = Binding::bind(topology, &topology.place(*cpu)?)?;
-                    let mut counters = backend.open(Target::Caller)?;
+                    let counters = backend.open(Target::Caller)?;
                     let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
                     let rings = |event: usize| 100 * (event as u64 + 1) + u64::from(*cpu);
                     let iterations = 50_000 + 1_000 * u64::from(*cpu);

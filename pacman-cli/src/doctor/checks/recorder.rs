@@ -70,7 +70,7 @@ impl<S: PerfSys> PerfSys for Recorder<S> {
     }
 
     unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno> {
-        // SAFETY: passed on under the caller's own promise.
+        // SAFETY: the caller keeps the contract of this method of `PerfSys`.
         let mapped = unsafe { self.sys.map(fd, base, slot) };
         if let Err(errno) = mapped {
             *self.unmapped.lock() = Some(errno);
@@ -79,12 +79,12 @@ impl<S: PerfSys> PerfSys for Recorder<S> {
     }
 
     unsafe fn release(&self, base: NonNull<u8>, pages: usize) {
-        // SAFETY: passed on under the caller's own promise.
+        // SAFETY: the caller keeps the contract of this method of `PerfSys`.
         unsafe { self.sys.release(base, pages) }
     }
 
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
-        // SAFETY: passed on under the caller's own promise.
+        // SAFETY: the caller keeps the contract of this method of `PerfSys`.
         unsafe { self.sys.rdpmc(index) }
     }
 

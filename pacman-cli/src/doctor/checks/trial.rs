@@ -27,7 +27,7 @@ pub(super) fn count<S: PerfSys + Clone>(
     // This finding is about the driver's answers; another one is about trust in it.
     let permissions = permissions.clone().trusting_driver();
     let backend = PerfBackend::with_sys(sys.clone(), events, Sharing::Pinned, permissions)?;
-    let mut counters = backend.open(Target::Caller)?;
+    let counters = backend.open(Target::Caller)?;
     let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
     counters.read(&mut before)?;
     work();

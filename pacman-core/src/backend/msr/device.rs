@@ -81,7 +81,7 @@ impl MsrIo for DevMsr {
 
     #[inline(always)]
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
-        // SAFETY: passed on.
+        // SAFETY: the caller keeps the contract of `MsrIo::rdpmc`.
         unsafe { rdpmc(index) }
     }
 

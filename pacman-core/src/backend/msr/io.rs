@@ -98,7 +98,7 @@ impl MsrIo for Arc<dyn MsrIo> {
     }
 
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
-        // SAFETY: passed on.
+        // SAFETY: the caller keeps the contract of `MsrIo::rdpmc`.
         unsafe { (**self).rdpmc(index) }
     }
 

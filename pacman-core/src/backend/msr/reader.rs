@@ -1,5 +1,6 @@
 //! Reading the counters: by RDPMC if user programs may, else through the device.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 use crate::backend::{Caps, Counters, ReadPath, Reading};
@@ -32,6 +33,14 @@ pub(super) fn counters<M: MsrIo + Clone>(
     unrolled!(1 2 3 4 5 6 7 8)
 }
 
+/// As [`WideCount::advance`], of one in a cell.
+fn advance(turns: &Cell<WideCount>, (low, high): (u64, u64), width: u8) -> u64 {
+    let mut known = turns.get();
+    let count = known.advance(low, high, width);
+    turns.set(known);
+    count
+}
+
 /// A reader for a thread that runs anywhere. RDPMC would read the counters of the CPU that the
 /// thread runs on.
 pub(super) fn from_outside<M: MsrIo + Clone>(
@@ -46,7 +55,7 @@ struct DeviceCounters<M: MsrIo + Clone> {
     io: M,
     width: u8,
     places: Vec<usize>,
-    turns: Vec<WideCount>,
+    turns: Vec<Cell<WideCount>>,
     held: ProgrammedContext<M>,
     /// The reading thread need not run on the counters' CPU.
     outside: bool,
@@ -61,7 +70,7 @@ impl<M: MsrIo + Clone> DeviceCounters<M> {
             io: held.io().clone(),
             width,
             places: slots.iter().map(|slot| slot.place).collect(),
-            turns: slots.iter().map(|slot| WideCount::new(slot.index)).collect(),
+            turns: slots.iter().map(|slot| Cell::new(WideCount::new(slot.index))).collect(),
             held,
             outside,
             one_thread: PhantomData,
@@ -77,13 +86,13 @@ impl<M: MsrIo + Clone> DeviceCounters<M> {
 }
 
 impl<M: MsrIo + Clone> Counters for DeviceCounters<M> {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
+    fn read(&self, into: &mut Reading) -> Result<()> {
         self.check_place()?;
         for at in 0..self.turns.len() {
             let value = self.held.read(self.held.slots()[at].msr)?;
             self.io.between_loads();
             into.counts[self.places[at]] =
-                self.turns[at].advance(value & 0xffff_ffff, value >> 32, self.width);
+                advance(&self.turns[at], (value & 0xffff_ffff, value >> 32), self.width);
         }
         self.held.verify()?;
         self.check_place()
@@ -108,25 +117,25 @@ impl<M: MsrIo + Clone> Counters for DeviceCounters<M> {
 struct RdpmcCounters<M: MsrIo + Clone, const N: usize> {
     io: M,
     log: &'static UndoLog,
-    turns: [WideCount; N],
+    turns: [Cell<WideCount>; N],
     by_device: DeviceCounters<M>,
 }
 
 impl<M: MsrIo + Clone, const N: usize> RdpmcCounters<M, N> {
     fn over(by_device: DeviceCounters<M>) -> RdpmcCounters<M, N> {
-        let turns = std::array::from_fn(|at| by_device.turns[at]);
+        let turns = std::array::from_fn(|at| by_device.turns[at].clone());
         RdpmcCounters { io: by_device.io.clone(), log: by_device.held.log(), turns, by_device }
     }
 
     /// Reads after a counter has passed another 2^32, and also checks that the counter is still
     /// ours.
     #[cold]
-    fn read_anew(&mut self, into: &mut Reading) -> Result<()> {
-        for (turns, count) in self.turns.iter_mut().zip(&mut into.counts) {
+    fn read_anew(&self, into: &mut Reading) -> Result<()> {
+        for (turns, count) in self.turns.iter().zip(&mut into.counts) {
             // SAFETY: as in `read`.
-            let (low, high) = unsafe { self.io.rdpmc(turns.index) };
+            let read = unsafe { self.io.rdpmc(turns.get().index) };
             self.io.between_loads();
-            *count = turns.advance(low, high, self.by_device.width);
+            *count = advance(turns, read, self.by_device.width);
         }
         self.by_device.held.verify()?;
         self.by_device.check_place()
@@ -134,13 +143,13 @@ impl<M: MsrIo + Clone, const N: usize> RdpmcCounters<M, N> {
 }
 
 impl<M: MsrIo + Clone, const N: usize> Counters for RdpmcCounters<M, N> {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
+    fn read(&self, into: &mut Reading) -> Result<()> {
         for (turns, count) in self.turns.iter().zip(&mut into.counts) {
             // SAFETY: user RDPMC was allowed when the counters were opened, and the
             // allocator chose counters that every context of this model has.
-            let (low, high) = unsafe { self.io.rdpmc(turns.index) };
+            let (low, high) = unsafe { self.io.rdpmc(turns.get().index) };
             self.io.between_loads();
-            match turns.count(low, high) {
+            match turns.get().count(low, high) {
                 Some(counted) => *count = counted,
                 None => return self.read_anew(into),
             }
@@ -167,15 +176,15 @@ struct AnyRdpmcCounters<M: MsrIo + Clone> {
 }
 
 impl<M: MsrIo + Clone> Counters for AnyRdpmcCounters<M> {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
-        let DeviceCounters { io, width, places, turns, held, .. } = &mut self.by_device;
+    fn read(&self, into: &mut Reading) -> Result<()> {
+        let DeviceCounters { io, width, places, turns, held, .. } = &self.by_device;
         let mut known = true;
-        for (turns, place) in turns.iter_mut().zip(places.iter()) {
+        for (turns, place) in turns.iter().zip(places) {
             // SAFETY: as for `RdpmcCounters`.
-            let (low, high) = unsafe { io.rdpmc(turns.index) };
+            let (low, high) = unsafe { io.rdpmc(turns.get().index) };
             io.between_loads();
-            known &= turns.count(low, high).is_some();
-            into.counts[*place] = turns.advance(low, high, *width);
+            known &= turns.get().count(low, high).is_some();
+            into.counts[*place] = advance(turns, (low, high), *width);
         }
         if !known {
             held.verify()?;

@@ -195,7 +195,7 @@ struct AllTimes {
 }
 
 impl<S: PerfSys + Clone> Counters for HybridCounters<S> {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
+    fn read(&self, into: &mut Reading) -> Result<()> {
         let all = self.read_groups(&mut into.counts)?;
         into.enabled_ns = all.first.enabled;
         into.running_ns = all.first.running + all.others_running;

@@ -17,7 +17,8 @@
 //! where it is no longer allowed (a forked child finds zero pages); the second
 //! proves that nothing moved while the counters were read.
 
-use std::ptr::{self, NonNull};
+use std::cell::Cell;
+use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
@@ -36,16 +37,21 @@ pub(super) struct Pages {
 }
 
 /// Where one event is, as its page said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CounterLocation {
     counter: u32,
     offset: u64,
 }
 
-/// Where all events of a group are, and the sequence sum at which that held.
-#[derive(Clone, Copy, Debug)]
+impl CounterLocation {
+    const UNKNOWN: CounterLocation = CounterLocation { counter: 0, offset: 0 };
+}
+
+/// Where all events of a group are, and the sequence sum at which that held. A signal handler may learn it anew while
+/// its thread does: the sum is stored last, and no page has two locations at one sum.
+#[derive(Clone, Debug)]
 pub(super) struct CounterLocations<A> {
-    seq_sum: u64,
+    seq_sum: Cell<u64>,
     events: A,
 }
 
@@ -133,14 +139,14 @@ impl Pages {
     fn refresh<S: PerfSys>(
         self,
         sys: &S,
-        locations: &mut [CounterLocation],
+        locations: &[Cell<CounterLocation>],
     ) -> Result<u64, OffCounter> {
         loop {
             let mut seq_sum = 0u64;
-            for (slot, location) in locations.iter_mut().enumerate() {
+            for (slot, location) in locations.iter().enumerate() {
                 let lock_and_index = self.lock_and_index(slot);
                 seq_sum = seq_sum.wrapping_add(lock_and_index);
-                *location = self.location(sys, slot, lock_and_index)?;
+                location.set(self.location(sys, slot, lock_and_index)?);
             }
             // ATOMICS: as in `location`.
             compiler_fence(Ordering::SeqCst);
@@ -159,16 +165,17 @@ impl Pages {
     unsafe fn read_at<S: PerfSys>(
         self,
         sys: &S,
-        seq_sum: &u64,
-        locations: &[CounterLocation],
+        seq_sum: &Cell<u64>,
+        locations: &[Cell<CounterLocation>],
         counts: &mut [u64],
         extend: impl Fn(u64, u64) -> u64,
     ) -> bool {
-        if self.seq_sum(sys, locations.len()) != *seq_sum {
+        if self.seq_sum(sys, locations.len()) != seq_sum.get() {
             return false;
         }
         compiler_fence(Ordering::SeqCst);
         for (count, location) in counts.iter_mut().zip(locations) {
+            let location = location.get();
             // SAFETY: the sequence sum said that the event is on this counter. If it is
             // moved before the instruction runs, the counter still exists, and
             // the sequence sum below tells.
@@ -178,15 +185,18 @@ impl Pages {
         }
         compiler_fence(Ordering::SeqCst);
         // From memory again: in a register until now it would cost the counts one.
-        // SAFETY: a reference.
-        self.seq_sum(sys, locations.len()) == unsafe { ptr::from_ref(seq_sum).read_volatile() }
+        // SAFETY: a cell, to which only this thread writes.
+        self.seq_sum(sys, locations.len()) == unsafe { seq_sum.as_ptr().read_volatile() }
     }
 }
 
-impl<const N: usize> CounterLocations<[CounterLocation; N]> {
+impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
     /// Nothing known yet: no sequence sum of pages in use is 0, their indices are not.
-    pub(super) fn unknown() -> CounterLocations<[CounterLocation; N]> {
-        CounterLocations { seq_sum: 0, events: [CounterLocation::default(); N] }
+    pub(super) fn unknown() -> CounterLocations<[Cell<CounterLocation>; N]> {
+        CounterLocations {
+            seq_sum: Cell::new(0),
+            events: [const { Cell::new(CounterLocation::UNKNOWN) }; N],
+        }
     }
 
     /// Reads `N` counters of `WIDTH` bits; false if the locations have changed.
@@ -200,12 +210,12 @@ impl<const N: usize> CounterLocations<[CounterLocation; N]> {
         pages: Pages,
         counts: &mut [u64; N],
     ) -> bool {
-        // SAFETY: passed on.
+        // SAFETY: the contract is that of `Pages::read_at`.
         unsafe { pages.read_at(sys, &self.seq_sum, &self.events, counts, extend::<WIDTH>) }
     }
 }
 
-impl<const N: usize> CounterLocations<[CounterLocation; N]> {
+impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
     /// Learns where the events are and reads their counters there, between two stamps: what a
     /// thread that sleeps between its phases does at every other read.
     ///
@@ -213,7 +223,7 @@ impl<const N: usize> CounterLocations<[CounterLocation; N]> {
     /// As for [`Pages::read_at`].
     #[inline(always)]
     pub(super) unsafe fn read_anew<S: PerfSys, const WIDTH: u32>(
-        &mut self,
+        &self,
         sys: &S,
         pages: Pages,
         counts: &mut [u64; N],
@@ -222,29 +232,33 @@ impl<const N: usize> CounterLocations<[CounterLocation; N]> {
             // Each page's own lock is read before what it guards, and all of them again behind
             // everything: what has moved in between changes the sum.
             let mut seq_sum = 0u64;
-            for (slot, (location, count)) in self.events.iter_mut().zip(&mut *counts).enumerate() {
+            for (slot, (location, count)) in self.events.iter().zip(&mut *counts).enumerate() {
                 let lock_and_index = pages.lock_and_index(slot);
                 seq_sum = seq_sum.wrapping_add(lock_and_index);
-                *location = pages.location(sys, slot, lock_and_index)?;
+                let known = pages.location(sys, slot, lock_and_index)?;
+                location.set(known);
                 // SAFETY: the kernel had the event on this counter just now. If it has been moved,
                 // the counter still exists, and the sequence sum below tells.
-                let (low, high) = unsafe { sys.rdpmc(location.counter) };
+                let (low, high) = unsafe { sys.rdpmc(known.counter) };
                 sys.between_loads();
-                *count = extend::<WIDTH>(low, high).wrapping_add(location.offset);
+                *count = extend::<WIDTH>(low, high).wrapping_add(known.offset);
             }
             compiler_fence(Ordering::SeqCst);
             if pages.seq_sum(sys, N) == seq_sum {
-                self.seq_sum = seq_sum;
+                self.seq_sum.set(seq_sum);
                 return Ok(());
             }
         }
     }
 }
 
-impl CounterLocations<Vec<CounterLocation>> {
+impl CounterLocations<Vec<Cell<CounterLocation>>> {
     /// Nothing known yet about `events` events.
-    pub(super) fn unknown_of(events: usize) -> CounterLocations<Vec<CounterLocation>> {
-        CounterLocations { seq_sum: 0, events: vec![CounterLocation::default(); events] }
+    pub(super) fn unknown_of(events: usize) -> CounterLocations<Vec<Cell<CounterLocation>>> {
+        CounterLocations {
+            seq_sum: Cell::new(0),
+            events: vec![Cell::new(CounterLocation::UNKNOWN); events],
+        }
     }
 
     /// Reads counters of any width; false if the locations have changed.
@@ -259,12 +273,12 @@ impl CounterLocations<Vec<CounterLocation>> {
         counts: &mut [u64],
     ) -> bool {
         let extend = |low, high| extend_to(width, high << 32 | low);
-        // SAFETY: passed on.
+        // SAFETY: the contract is that of `Pages::read_at`.
         unsafe { pages.read_at(sys, &self.seq_sum, &self.events, counts, extend) }
     }
 }
 
-impl CounterLocations<Vec<CounterLocation>> {
+impl CounterLocations<Vec<Cell<CounterLocation>>> {
     /// How many events there are.
     pub(super) fn len(&self) -> usize {
         self.events.len()
@@ -272,12 +286,12 @@ impl CounterLocations<Vec<CounterLocation>> {
 
     /// The offset that the last read added to the counter of `slot`.
     pub(super) fn offset(&self, slot: usize) -> u64 {
-        self.events[slot].offset
+        self.events[slot].get().offset
     }
 
     /// Learns anew where the events are.
-    pub(super) fn refresh<S: PerfSys>(&mut self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
-        self.seq_sum = pages.refresh(sys, &mut self.events)?;
+    pub(super) fn refresh<S: PerfSys>(&self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
+        self.seq_sum.set(pages.refresh(sys, &self.events)?);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Reading a thread's group: by RDPMC where the kernel allows it, else by `read(2)`.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) fn counters<S: PerfSys + Clone>(
     prepared: Arc<Prepared>,
     target: Target,
 ) -> Result<Box<dyn Counters>> {
-    let mut by_call = CallCounters {
+    let by_call = CallCounters {
         group,
         accounting,
         exclusive: prepared.plan.sharing == Sharing::Pinned,
@@ -111,12 +111,14 @@ impl<S: PerfSys + Clone> CallCounters<S> {
     #[cold]
     fn off_counters(&self) -> Error {
         let Prepared { plan, permissions, .. } = &*self.prepared;
-        let competitor = self.competitor.get_or_init(|| {
-            cancel::put_off_during(|| {
+        if self.competitor.get().is_none() {
+            let found = cancel::put_off_during(|| {
                 conflict::competitor(self.sys(), &plan.members, self.target, permissions)
-            })
-        });
-        self.prepared.off_counters(competitor)
+            });
+            // A signal handler that read meanwhile has found it, too.
+            let _ = self.competitor.set(found);
+        }
+        self.prepared.off_counters(self.competitor.get().expect("it was just found"))
     }
 
     /// The counts have a hole, which a set that rotates may have.
@@ -129,7 +131,7 @@ impl<S: PerfSys + Clone> CallCounters<S> {
     }
 
     #[inline]
-    fn read_group(&mut self, into: &mut Reading) -> Result<()> {
+    fn read_group(&self, into: &mut Reading) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
         if !group.is_ours() {
             return Err(self.prepared.forked());
@@ -150,7 +152,7 @@ impl<S: PerfSys + Clone> CallCounters<S> {
 }
 
 impl<S: PerfSys + Clone> Counters for CallCounters<S> {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
+    fn read(&self, into: &mut Reading) -> Result<()> {
         self.read_group(into)?;
         match &self.accounting {
             Some(accounting) => accounting.read(&mut into.counts),
@@ -190,7 +192,7 @@ impl<S: PerfSys + Clone> Counters for CallCounters<S> {
 struct PageCounters<S: PerfSys + Clone, const N: usize, const WIDTH: u32> {
     sys: S,
     pages: Pages,
-    locations: CounterLocations<[CounterLocation; N]>,
+    locations: CounterLocations<[Cell<CounterLocation>; N]>,
     by_call: CallCounters<S>,
 }
 
@@ -205,7 +207,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WI
     /// The locations have changed: the thread was switched out and in, or a
     /// counter overflowed.
     #[cold]
-    fn read_anew(&mut self, into: &mut Reading) -> Result<()> {
+    fn read_anew(&self, into: &mut Reading) -> Result<()> {
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: as in `read`.
         match unsafe { self.locations.read_anew::<S, WIDTH>(&self.sys, self.pages, counts) } {
@@ -215,7 +217,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WI
     }
 
     #[cold]
-    fn add_anew(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
+    fn add_anew(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
         let mut now = Reading::EMPTY;
         self.read_anew(&mut now)?;
         add_differences(&now.counts[..N], begun, sums);
@@ -224,7 +226,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WI
 }
 
 impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCounters<S, N, WIDTH> {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
+    fn read(&self, into: &mut Reading) -> Result<()> {
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: this thread opened the group (the reader is not `Send`), its pages
         // are mapped, and all of them offered user-mode reads.
@@ -234,7 +236,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCoun
         self.read_anew(into)
     }
 
-    fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
+    fn add_since(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
         // They stay in registers.
         let mut now = [0; N];
         // SAFETY: as in `read`.
@@ -263,12 +265,12 @@ struct AnyPageCounters<S: PerfSys + Clone> {
     sys: S,
     pages: Pages,
     width: u8,
-    locations: CounterLocations<Vec<CounterLocation>>,
+    locations: CounterLocations<Vec<Cell<CounterLocation>>>,
     by_call: CallCounters<S>,
 }
 
 impl<S: PerfSys + Clone> Counters for AnyPageCounters<S> {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
+    fn read(&self, into: &mut Reading) -> Result<()> {
         loop {
             let counts = &mut into.counts[..self.by_call.len()];
             // SAFETY: as for `PageCounters`.

@@ -288,17 +288,17 @@ impl PerfSys for Arc<dyn PerfSys> {
     }
 
     unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno> {
-        // SAFETY: passed on.
+        // SAFETY: the caller keeps the contract of this method of `PerfSys`.
         unsafe { (**self).map(fd, base, slot) }
     }
 
     unsafe fn release(&self, base: NonNull<u8>, pages: usize) {
-        // SAFETY: passed on.
+        // SAFETY: the caller keeps the contract of this method of `PerfSys`.
         unsafe { (**self).release(base, pages) };
     }
 
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
-        // SAFETY: passed on.
+        // SAFETY: the caller keeps the contract of this method of `PerfSys`.
         unsafe { (**self).rdpmc(index) }
     }
 

@@ -84,7 +84,7 @@ mod tests {
         let target = Target::Thread(told.recv().unwrap());
         let events = Event::parse_list("task-clock,page-faults").unwrap();
         let backend = PerfBackend::new(&events, Sharing::Pinned).unwrap();
-        let mut counters = backend.open(target).unwrap();
+        let counters = backend.open(target).unwrap();
         let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
         counters.read(&mut before).unwrap();
         go.send(()).unwrap();

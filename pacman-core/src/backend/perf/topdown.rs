@@ -12,6 +12,7 @@
 //! registers' slots to the count and keeps the registers. A sum of both has these slots twice.
 //! Instead, the reader adds the registers to the counts of the last system call.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use pacman_events::encode::TopDown;
@@ -131,16 +132,16 @@ pub(super) struct TopDownCounters<S: PerfSys, C> {
     sys: S,
     pages: Pages,
     width: u8,
-    locations: CounterLocations<Vec<CounterLocation>>,
+    locations: CounterLocations<Vec<Cell<CounterLocation>>>,
     parts: Vec<(usize, TopDown)>,
     by_call: C,
     /// The counts of `parts` without the slots that the registers hold.
-    base: Vec<u64>,
+    base: Vec<Cell<u64>>,
     /// The last counts. Rounded fractions must not make a count decrease.
-    last: Vec<u64>,
+    last: Vec<Cell<u64>>,
     /// The slots that the register held at the last read; `None` if the group was off its counters
     /// then, so that the next read has to ask the kernel.
-    seen: Option<u64>,
+    seen: Cell<Option<u64>>,
 }
 
 impl<S: PerfSys, C: Counters> TopDownCounters<S, C> {
@@ -152,13 +153,14 @@ impl<S: PerfSys, C: Counters> TopDownCounters<S, C> {
         by_call: C,
     ) -> TopDownCounters<S, C> {
         let locations = CounterLocations::unknown_of(members);
-        let (base, last) = (vec![0; parts.len()], vec![0; parts.len()]);
-        TopDownCounters { sys, pages, width, locations, parts, by_call, base, last, seen: None }
+        let zeros = vec![Cell::new(0); parts.len()];
+        let (base, last, seen) = (zeros.clone(), zeros, Cell::new(None));
+        TopDownCounters { sys, pages, width, locations, parts, by_call, base, last, seen }
     }
 
     /// The registers of `parts` and the counts of the other members; `None` if the group is off its
     /// counters.
-    fn raw(&mut self, into: &mut Reading) -> Option<()> {
+    fn raw(&self, into: &mut Reading) -> Option<()> {
         let members = self.locations.len();
         loop {
             let counts = &mut into.counts[..members];
@@ -192,22 +194,23 @@ impl<S: PerfSys, C: Counters> TopDownCounters<S, C> {
 
     /// Asks the kernel, which sets the registers to 0 if the group is on them.
     #[cold]
-    fn read_by_call(&mut self, into: &mut Reading) -> Result<()> {
+    fn read_by_call(&self, into: &mut Reading) -> Result<()> {
         self.by_call.read(into)?;
         let mut raw = Reading::EMPTY;
-        self.seen = self.raw(&mut raw).map(|()| self.slots(&raw));
+        let seen = self.raw(&mut raw).map(|()| self.slots(&raw));
+        self.seen.set(seen);
         for (n, (place, part)) in self.parts.iter().enumerate() {
-            let held = self.seen.map_or(0, |slots| share(*part, slots, raw.counts[*place]));
-            self.base[n] = into.counts[*place].wrapping_sub(held);
-            into.counts[*place] = forward(&mut self.last[n], into.counts[*place]);
+            let held = seen.map_or(0, |slots| share(*part, slots, raw.counts[*place]));
+            self.base[n].set(into.counts[*place].wrapping_sub(held));
+            into.counts[*place] = forward(&self.last[n], into.counts[*place]);
         }
         Ok(())
     }
 }
 
 impl<S: PerfSys, C: Counters> Counters for TopDownCounters<S, C> {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
-        let Some(seen) = self.seen else { return self.read_by_call(into) };
+    fn read(&self, into: &mut Reading) -> Result<()> {
+        let Some(seen) = self.seen.get() else { return self.read_by_call(into) };
         if self.raw(into).is_none() {
             return self.read_by_call(into);
         }
@@ -216,10 +219,10 @@ impl<S: PerfSys, C: Counters> Counters for TopDownCounters<S, C> {
         if slots < seen || slots > MOST_SLOTS {
             return self.read_by_call(into);
         }
-        self.seen = Some(slots);
+        self.seen.set(Some(slots));
         for (n, (place, part)) in self.parts.iter().enumerate() {
             let held = share(*part, slots, into.counts[*place]);
-            into.counts[*place] = forward(&mut self.last[n], self.base[n].wrapping_add(held));
+            into.counts[*place] = forward(&self.last[n], self.base[n].get().wrapping_add(held));
         }
         Ok(())
     }
@@ -249,11 +252,11 @@ fn share(part: TopDown, slots: u64, register: u64) -> u64 {
 }
 
 /// Keeps and returns the later of two counts.
-fn forward(last: &mut u64, count: u64) -> u64 {
-    if (count.wrapping_sub(*last) as i64) > 0 {
-        *last = count;
+fn forward(last: &Cell<u64>, count: u64) -> u64 {
+    if (count.wrapping_sub(last.get()) as i64) > 0 {
+        last.set(count);
     }
-    *last
+    last.get()
 }
 
 #[cfg(test)]
@@ -294,9 +297,9 @@ mod tests {
 
     #[test]
     fn a_count_never_goes_back() {
-        let mut last = u64::MAX - 1;
-        assert_eq!(forward(&mut last, 5), 5, "counts wrap");
-        assert_eq!(forward(&mut last, 3), 5);
-        assert_eq!(forward(&mut last, 6), 6);
+        let last = Cell::new(u64::MAX - 1);
+        assert_eq!(forward(&last, 5), 5, "counts wrap");
+        assert_eq!(forward(&last, 3), 5);
+        assert_eq!(forward(&last, 6), 6);
     }
 }

@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::EventSetRotation;
 use crate::session::meter::Meter;
+use crate::session::sample::Sample;
 use pacman_topology::cancel;
 
 /// Number of phases whose executions are counted without a search.
@@ -115,6 +116,13 @@ impl SetScheduler {
         }
     }
 
+    /// Reads the counters of the set which is on them, and the clock; answers the set.
+    pub(in crate::session) fn sample(&mut self, sample: &mut Sample) -> Result<usize> {
+        sample.epoch = self.epoch;
+        self.meter().open(&mut sample.reading, &mut sample.ticks)?;
+        Ok(self.set)
+    }
+
     pub(in crate::session) fn caps(&self) -> Caps {
         self.off.as_ref().or(self.meters[self.set].as_ref()).expect(ON).caps()
     }
@@ -191,7 +199,7 @@ struct Off {
 }
 
 impl Counters for Off {
-    fn read(&mut self, _: &mut Reading) -> Result<()> {
+    fn read(&self, _: &mut Reading) -> Result<()> {
         Err(Error::new(
             ErrorKind::NotScheduled,
             format!(
@@ -213,7 +221,7 @@ pub(in crate::session) struct ByPlace {
 }
 
 impl Counters for ByPlace {
-    fn read(&mut self, _: &mut Reading) -> Result<()> {
+    fn read(&self, _: &mut Reading) -> Result<()> {
         Err(Error::new(
             ErrorKind::Unsupported,
             "cannot read all events of a session with rotating sets at once: its sets rotate on the \
@@ -269,7 +277,7 @@ mod tests {
     }
 
     impl Counters for Fake {
-        fn read(&mut self, into: &mut Reading) -> Result<()> {
+        fn read(&self, into: &mut Reading) -> Result<()> {
             into.counts[0] = self.1 as u64;
             Ok(())
         }

@@ -26,6 +26,14 @@ impl Sets {
         Sets { rotation: EventSetRotation::PerExecution, list: vec![Set { live, backend }] }
     }
 
+    /// Sets that take turns, of one event each.
+    #[cfg(all(test, not(loom)))]
+    pub(in crate::session) fn of_one_each(backends: Vec<Box<dyn Backend>>) -> Sets {
+        let set = |(at, backend)| Set { live: 1u64 << at, backend };
+        let list = backends.into_iter().enumerate().map(set).collect();
+        Sets { rotation: EventSetRotation::PerExecution, list }
+    }
+
     pub(in crate::session) fn len(&self) -> usize {
         self.list.len()
     }

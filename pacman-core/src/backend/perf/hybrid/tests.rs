@@ -168,7 +168,7 @@ proptest! {
     fn a_move_at_any_call_loses_nothing(at_open in steps(), later in steps(), work in steps()) {
         let fake = Fake::default();
         fake.state.lock().steps = at_open.into();
-        let mut counters = counters(&fake, &["INSTRUCTIONS"]);
+        let counters = counters(&fake, &["INSTRUCTIONS"]);
         fake.state.lock().steps = later.into();
         let (mut least, mut most) = (i64::MIN, i64::MAX);
         for (on, time) in work {
@@ -191,7 +191,7 @@ proptest! {
     fn time_on_neither_core_type_is_told(at_open in steps(), work in steps(), lost in 1..5000u64) {
         let fake = Fake::default();
         fake.state.lock().steps = at_open.into();
-        let mut counters = counters(&fake, &["INSTRUCTIONS"]);
+        let counters = counters(&fake, &["INSTRUCTIONS"]);
         // The steps that were not taken would make reads as long as they like.
         fake.state.lock().steps.clear();
         let mut reading = Reading::EMPTY;
@@ -216,7 +216,7 @@ proptest! {
 #[test]
 fn a_single_nanosecond_is_told_between_reads_that_take_no_time() {
     let fake = Fake::default();
-    let mut counters = counters(&fake, &["INSTRUCTIONS"]);
+    let counters = counters(&fake, &["INSTRUCTIONS"]);
     let mut reading = Reading::EMPTY;
     for on in [0, 1, 0, 1] {
         fake.run(on, 100);
@@ -238,7 +238,7 @@ fn a_pinned_group_in_error_is_told_on_either_core_type() {
     for lost in 0..2 {
         for now in [0, 1, NEITHER] {
             let fake = Fake::default();
-            let mut counters = counters(&fake, &["INSTRUCTIONS", "CYCLES"]);
+            let counters = counters(&fake, &["INSTRUCTIONS", "CYCLES"]);
             fake.run(now, 100);
             let failed = |file: &mut File| file.failed = file.core_type == lost;
             fake.state.lock().files.values_mut().for_each(failed);
@@ -281,7 +281,7 @@ fn parts_alone_count_where_they_are_asked_for() {
     let permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
     let backend =
         PerfBackend::with_sys(fake.clone(), &whole.parts()[1..], Sharing::Pinned, permissions);
-    let mut counters = backend.unwrap().open(Target::Caller).unwrap();
+    let counters = backend.unwrap().open(Target::Caller).unwrap();
     let mut reading = Reading::EMPTY;
     for (on, counted) in [(0, 0), (1, 100), (NEITHER, 100), (1, 200)] {
         fake.run(on, 100);
