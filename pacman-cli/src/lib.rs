@@ -37,6 +37,7 @@ mod terminal;
 #[cfg(test)]
 mod test_platform;
 mod topo;
+mod trusted_driver;
 mod validate;
 
 use std::env;
@@ -44,7 +45,6 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use pacman_core::backend::perf::TRUST_DRIVER;
 use pacman_core::platform;
 
 use crate::command::{Cli, Command, OnlyRun};
@@ -82,10 +82,7 @@ fn simulate(name: Option<&str>) -> CliResult<()> {
 
 /// Does what options before any command ask for.
 fn prepare(machine: Option<&str>, trust_driver: bool) -> CliResult<()> {
-    if trust_driver {
-        // SAFETY: this process has only one thread at this point.
-        unsafe { env::set_var(TRUST_DRIVER, "1") };
-    }
+    trusted_driver::accept(trust_driver);
     simulate(machine)
 }
 

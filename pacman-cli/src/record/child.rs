@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::run::options::inherited;
 use crate::scheduling;
 use crate::signals::{Signals, Wake};
+use crate::trusted_driver;
 
 /// The environment of a run.
 pub(super) struct Run<'a> {
@@ -58,6 +59,7 @@ impl Run<'_> {
         for name in inherited() {
             command.env_remove(name);
         }
+        command.envs(trusted_driver::variable());
         command.envs(self.environment.iter().map(|(name, value)| (*name, value.as_os_str())));
         if self.quiet {
             command.stdout(Stdio::null());

@@ -52,6 +52,7 @@ use crate::exit::{self, Exit};
 use crate::quota::QuotaWatch;
 use crate::remembered::{self, Store};
 use crate::signals::Signals;
+use crate::trusted_driver;
 pub(crate) use arguments::RunArgs;
 use destination::{Destination, Form};
 use energy::EnergyMeter;
@@ -236,6 +237,7 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
     };
     let mut environment = environment;
     start.add_to(&mut environment);
+    environment.set.extend(trusted_driver::variable().map(|(name, value)| (name, value.into())));
     Ok(Prepared {
         destination,
         memory,

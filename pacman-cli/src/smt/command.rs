@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::error::{CliError, CliResult};
 use crate::exit::Exit;
 use crate::signals::{Signals, Wake};
+use crate::trusted_driver;
 
 /// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl Watch {
     /// Starts the command to wait for.
     pub(super) fn start(&mut self, command: &[OsString]) -> CliResult<()> {
         let mut program = Command::new(&command[0]);
-        program.args(&command[1..]);
+        program.args(&command[1..]).envs(trusted_driver::variable());
         let inherited = self.signals.inherited();
         // SAFETY: the closure makes system calls only.
         unsafe {

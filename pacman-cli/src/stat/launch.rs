@@ -4,7 +4,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use pacman_events::shown::shown_path;
 use super::ptrace;
 use crate::error::{CliError, CliResult};
 use crate::signals::Signals;
+use crate::trusted_driver;
 
 /// A child that waits to become the command.
 #[derive(Debug)]
@@ -35,9 +36,8 @@ impl Held {
             .map(|argument| CString::new(argument.as_bytes()))
             .collect::<Result<_, _>>()
             .map_err(|error| failed(error.into()))?;
-        let mut pointers: Vec<*const libc::c_char> =
-            arguments.iter().map(|argument| argument.as_ptr()).collect();
-        pointers.push(std::ptr::null());
+        let variables = variables();
+        let lists = [pointers(&arguments), pointers(&variables)];
         let (read_go, go) = pipe().map_err(failed)?;
         let (word, write_word) = pipe().map_err(failed)?;
         let limit = raise_descriptor_limit();
@@ -45,7 +45,7 @@ impl Held {
         // then becomes another program or ends.
         match unsafe { libc::fork() } {
             -1 => Err(failed(io::Error::last_os_error())),
-            0 => become_command(&pointers, signals, limit, raw(&read_go), raw(&write_word), &go),
+            0 => become_command(&lists, signals, limit, raw(&read_go), raw(&write_word), &go),
             pid => Ok(Held { pid, go: go.into(), word: word.into(), command: name }),
         }
     }
@@ -94,9 +94,28 @@ impl Held {
     }
 }
 
+/// The environment of the command, as `NAME=value`.
+fn variables() -> Vec<CString> {
+    let own = trusted_driver::variable().map(|(name, value)| (name.into(), value.into()));
+    let is_replaced = |name: &OsString| own.as_ref().is_some_and(|(own, _)| own == name);
+    let inherited = std::env::vars_os().filter(|(name, _)| !is_replaced(name));
+    let all: Vec<(OsString, OsString)> = inherited.chain(own.clone()).collect();
+    let line = |(mut line, value): (OsString, OsString)| {
+        line.push("=");
+        line.push(value);
+        CString::new(line.into_vec()).ok()
+    };
+    all.into_iter().filter_map(line).collect()
+}
+
+/// The addresses of strings that outlive the list, with a null behind them.
+fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
+}
+
 /// The child's part: nothing but system calls.
 fn become_command(
-    arguments: &[*const libc::c_char],
+    [arguments, variables]: &[Vec<*const libc::c_char>; 2],
     signals: &Signals,
     limit: Option<libc::rlimit>,
     go: RawFd,
@@ -120,7 +139,7 @@ fn become_command(
             }
         };
         if told == 1 {
-            libc::execvp(arguments[0], arguments.as_ptr());
+            libc::execvpe(arguments[0], arguments.as_ptr(), variables.as_ptr());
             let errno = *libc::__errno_location();
             libc::write(word, (&raw const errno).cast(), size_of_val(&errno));
         }

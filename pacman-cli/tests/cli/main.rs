@@ -63,6 +63,7 @@ mod stat_signals;
 mod stat_totals;
 mod stat_tracing;
 mod trace_format;
+mod trusted_driver;
 mod validate;
 mod width;
 

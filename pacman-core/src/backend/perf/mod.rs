@@ -28,7 +28,7 @@ mod trust;
 
 pub use backend::PerfBackend;
 pub use on::backend_on;
-pub use permissions::{PerfPermissions, TRUST_DRIVER};
+pub use permissions::{PerfPermissions, TRUST_DRIVER, trust_driver, trusts_driver};
 pub use sharing::Sharing;
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
 

@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::platform::cpuid;
 
@@ -17,9 +18,19 @@ const CAPABILITIES: [(u32, &str); 2] = [(38, "CAP_PERFMON"), (21, "CAP_SYS_ADMIN
 /// The environment variable that, set to 1, accepts counts of a driver that is not trusted.
 pub const TRUST_DRIVER: &str = "PACMAN_TRUST_DRIVER";
 
-/// Whether the environment accepts such counts.
-fn accepts_doubt() -> bool {
-    std::env::var_os(TRUST_DRIVER).is_some_and(|value| value == "1")
+static ACCEPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on this process accepts counts of a driver that is not trusted. Programs that it starts do not
+/// inherit this, as they do [`TRUST_DRIVER`] in the environment.
+pub fn trust_driver() {
+    // ATOMICS: relaxed, since no other data depends on it.
+    ACCEPTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether this process accepts such counts: by [`trust_driver`] or by its environment.
+pub fn trusts_driver() -> bool {
+    ACCEPTED.load(Ordering::Relaxed)
+        || std::env::var_os(TRUST_DRIVER).is_some_and(|value| value == "1")
 }
 
 /// The first line with flags. Reading stops there, because the kernel makes the record of each context
@@ -118,7 +129,7 @@ impl PerfPermissions {
             pmus: core_pmus(&root.join("sys/bus/event_source/devices")),
             hybrid: is_here && cpuid::is_hybrid(),
             driver_doubt: is_here.then(cpuid::driver_doubt).flatten(),
-            trusts_driver: accepts_doubt(),
+            trusts_driver: trusts_driver(),
             rdpmc: text("sys/bus/event_source/devices/cpu/rdpmc").trim().parse().ok(),
             watchdog: text("proc/sys/kernel/nmi_watchdog").trim() == "1",
             smt: text("sys/devices/system/cpu/smt/active").trim() == "1",
