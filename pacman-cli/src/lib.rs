@@ -11,6 +11,7 @@ mod compare;
 mod counts;
 mod doctor;
 mod document;
+mod elf;
 mod error;
 mod events;
 mod exit;

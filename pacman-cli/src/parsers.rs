@@ -6,8 +6,8 @@ use std::path::Path;
 use pacman_adapt::predict::training::Row;
 use pacman_metrics::budget::CostTable;
 
+use crate::elf;
 use crate::model::table::{Defaults, Table};
-use crate::run::elf;
 use crate::run::names::module::Module;
 use crate::{budget, counts, report_counts};
 

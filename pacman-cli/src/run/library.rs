@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pacman_events::shown::shown_path;
 use pacman_regions::arena::{VERSION, VERSION_SYMBOL};
 
-use super::elf;
+use crate::elf;
 use crate::error::{CliError, CliResult};
 
 /// The library to preload, or one line about why there is none.

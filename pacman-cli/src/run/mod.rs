@@ -4,7 +4,6 @@ mod arguments;
 mod csv;
 mod destination;
 pub(crate) mod directory;
-pub(crate) mod elf;
 mod endings;
 mod energy;
 mod html;

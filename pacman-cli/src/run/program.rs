@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 
-use super::elf;
+use crate::elf;
 use crate::stat::{found, has_capabilities};
 
 /// The obstacles to seeing a program's regions.
