@@ -11,6 +11,7 @@ use pacman_core::fork::Lock;
 use pacman_core::report::EventSet;
 use pacman_core::session::{EventSetRotation, SessionBuilder};
 use pacman_core::{Attached, Error, Session, system_calls};
+use pacman_regions::arena::EVENTS;
 use pacman_regions::{Event, EventFacts};
 
 use crate::notes;
@@ -169,6 +170,22 @@ impl Plan {
     pub(crate) fn forget() {
         PLAN.store(std::ptr::null_mut(), Ordering::Release);
     }
+}
+
+/// What each event counted between two readings.
+pub(crate) fn differences(before: &[u64; EVENTS], after: &[u64; EVENTS]) -> [u64; EVENTS] {
+    std::array::from_fn(|event| after[event].wrapping_sub(before[event]))
+}
+
+/// The median count of each event of the process, from rounds that counted the events of `set`.
+pub(crate) fn of_events(set: &[usize], rounds: &[[u64; EVENTS]]) -> Vec<Option<u64>> {
+    let mut counts = vec![None; Plan::current().events.len()];
+    for (place, event) in set.iter().enumerate().filter(|_| !rounds.is_empty()) {
+        let mut each: Vec<u64> = rounds.iter().map(|round| round[place]).collect();
+        each.sort_unstable();
+        counts[*event] = Some(each[each.len() / 2]);
+    }
+    counts
 }
 
 /// See [`Plan::measures`].

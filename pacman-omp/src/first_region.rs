@@ -8,7 +8,7 @@ use pacman_core::topology::CpuSet;
 
 use crate::function::Function;
 use crate::isolation::isolated;
-use crate::recording;
+use crate::recording::{self, EmptyPart};
 use crate::runtime::Runtime;
 use crate::worker::Worker;
 
@@ -22,13 +22,12 @@ pub(crate) struct FirstRegion {
     threads: u32,
     /// The logical CPUs that the process may use.
     pub(crate) cpus: CpuSet,
-    /// Ticks of begin and end, and how counts are read.
-    overhead: (u64, &'static str),
+    cost: EmptyPart,
 }
 
 impl FirstRegion {
     fn record(&self) {
-        recording::first_region(self.threads, self.cpus.len(), self.overhead);
+        recording::first_region(self.threads, self.cpus.len(), &self.cost);
         isolated(recording::machine);
     }
 }
@@ -67,9 +66,9 @@ pub(crate) fn meet(runtime: &'static Runtime, requested: u32) {
         return;
     }
     let measured = isolated(|| Some(Worker::here().measured()));
-    let overhead = measured.unwrap_or((0, "none"));
-    TICKS_OF_A_PART.store(overhead.0, Ordering::Relaxed);
-    first.insert(FirstRegion { threads, cpus, overhead }).record();
+    let cost = measured.unwrap_or(EmptyPart { ticks: 0, reads: "none", counts: Vec::new() });
+    TICKS_OF_A_PART.store(cost.ticks, Ordering::Relaxed);
+    first.insert(FirstRegion { threads, cpus, cost }).record();
 }
 
 /// The mask of the process that is about to filter its system calls.

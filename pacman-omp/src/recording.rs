@@ -73,10 +73,22 @@ pub(crate) fn runtime(number: usize, family: RuntimeFamily, path: &Path) {
 }
 
 /// Records the facts of the first region: the default team size, and the contexts that the process may
-/// use. `ticks` is the cost of a begin and an end, and `reads` the way in which counts are read.
-pub(crate) fn first_region(threads: u32, contexts: usize, (ticks, reads): (u64, &str)) {
+/// use, and what observing costs.
+pub(crate) fn first_region(threads: u32, contexts: usize, cost: &EmptyPart) {
     let payload = || Payload::new().number(threads.into()).number(contexts as u64);
-    arena::append(Kind::FirstRegion, || payload().number(ticks).bytes(reads.as_bytes()));
+    let all = || payload().number(cost.ticks).bytes(cost.reads.as_bytes()).counts(&cost.counts);
+    arena::append(Kind::FirstRegion, all);
+}
+
+/// The cost of a part with an empty body, which is that of observing it.
+#[derive(Clone, Debug)]
+pub(crate) struct EmptyPart {
+    /// The median ticks of a begin and an end.
+    pub(crate) ticks: u64,
+    /// How counts are read.
+    pub(crate) reads: &'static str,
+    /// The median count of each event.
+    pub(crate) counts: Vec<Option<u64>>,
 }
 
 /// Records the machine, for a reader on another one. A command that has a segment is on this machine, and reads these

@@ -159,6 +159,10 @@ pub struct Overhead {
     pub nanoseconds: Option<f64>,
     /// How counts are read: `rdpmc`, `read`, `none`.
     pub reads: String,
+    /// The counts of an execution with an empty body, in the order of [`Recording::events`]: those of the readings
+    /// themselves. Medians, measured with `nanoseconds`; `None` for an event that could not be read.
+    #[serde(default)]
+    pub counts: Vec<Option<u64>>,
 }
 
 /// The energy of all processor packages during a process. Other processes on them are included.

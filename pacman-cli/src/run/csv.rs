@@ -47,7 +47,9 @@ fn heading(events: &[Column]) -> Vec<String> {
     });
     let own = shares(events).map(|event| format!("{} counted [share]", event.name));
     let margins = shares(events).map(|event| format!("{} margin [{}]", event.name, event.unit));
-    FIXED.map(str::to_owned).into_iter().chain(titles).chain(own).chain(margins).collect()
+    let readings = events.iter().map(|event| format!("{} readings [share]", event.name));
+    let all = FIXED.map(str::to_owned).into_iter().chain(titles).chain(own).chain(margins);
+    all.chain(readings).collect()
 }
 
 /// The events whose shares and margins have columns: all, if sets of some process took turns.
@@ -68,7 +70,7 @@ fn rows<'a>(
     };
     let regions = process.regions.iter().enumerate().flat_map(move |(number, region)| {
         let of_region = about(process, number, region);
-        let columns = FIXED.len() + 3 * events.len() + 2 * shares(events).count();
+        let columns = FIXED.len() + 4 * events.len() + 2 * shares(events).count();
         let empty = columns - of_region.len();
         let alone = [of_region.clone(), vec![String::new(); empty]].concat();
         let is_open = |open: &&OpenThread| {
@@ -241,7 +243,8 @@ fn only_open(of_region: &[String], open: &OpenThread, columns: usize) -> Vec<Str
     row
 }
 
-/// The counts of all time, of useful time and of waits, the shares that were counted, and the margins.
+/// The counts of all time, of useful time and of waits, the shares that were counted, the margins, and the
+/// shares of the readings.
 fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<String> {
     let own = &process.columns.events;
     let place = |column: &Column| own.iter().position(|event| event.name == column.name);
@@ -260,12 +263,12 @@ fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<St
     let share =
         |(_, place): (&Column, &Option<usize>)| thread.figures.shares.get((*place)?).copied();
     let estimated: Vec<_> = shares(events).zip(&places).collect();
-    let margin = |place: &Option<usize>| {
-        thread.figures.counts.get((*place)?).copied().flatten().map(|count| count.margin)
-    };
+    let of = |place: &Option<usize>| thread.figures.counts.get((*place)?).copied().flatten();
+    let margin = |place: &Option<usize>| of(place).map(|count| count.margin);
+    let readings = places.iter().map(|place| optional(of(place).and_then(|count| count.readings)));
     let margins = estimated.iter().map(|(_, place)| optional(margin(place)));
     let shares = estimated.iter().map(|both| optional(share(*both)));
-    counts.chain(shares).chain(margins).collect()
+    counts.chain(shares).chain(margins).chain(readings).collect()
 }
 
 fn optional(value: Option<impl ToString>) -> String {

@@ -80,6 +80,7 @@ struct Event<'a> {
     unit: &'a str,
     uncounted: Option<&'a str>,
     doubt: Option<&'a str>,
+    reading_count: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -342,6 +343,7 @@ fn event(event: &report::Column) -> Event<'_> {
         unit: &event.unit,
         uncounted: event.uncounted.as_deref(),
         doubt: event.doubt.as_deref(),
+        reading_count: event.reading,
     }
 }
 

@@ -143,8 +143,8 @@ fn csv_has_a_row_for_each_thread() {
     );
     let states = "useful CYCLES [cycles],useful INSTRUCTIONS [instructions],useful LLC_MISSES [";
     assert!(lines[0].contains(states), "{}", lines[0]);
-    // The third event, and the counts of useful time and of waits.
-    let empty = ",".repeat(7);
+    // The third event, the counts of useful time and of waits, and the shares of the readings.
+    let empty = ",".repeat(10);
     let counts = format!(",100,,,,,,,3000000,6000000{empty}");
     assert!(lines[1].ends_with(&counts), "what is absent is empty: {}", lines[1]);
     assert!(lines[3].contains("\"lab::Grid<int>::inner, line 7\",a.cpp,7,"), "{}", lines[3]);

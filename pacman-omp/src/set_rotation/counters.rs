@@ -104,6 +104,11 @@ impl SetCounters {
         self.with(State::measure);
     }
 
+    /// The counts of a part with an empty body, by event: medians of so many rounds. No part is open.
+    pub(super) fn empty_counts(&self, rounds: usize) -> Vec<Option<u64>> {
+        self.with(|state| state.empty_counts(rounds)).unwrap_or_default()
+    }
+
     /// How counts are read.
     pub(super) fn path(&self) -> &'static str {
         self.with(|state| state.attached.as_ref().map_or("none", counting::path)).unwrap_or("none")
@@ -227,6 +232,28 @@ impl State {
             row.count(|sums| attached.add_set_since(&reading, sums).is_ok());
             row.measure(&turn, 1, self.plan.sets[0].len());
         }
+    }
+
+    fn empty_counts(&mut self, rounds: usize) -> Vec<Option<u64>> {
+        let mut all = vec![None; self.plan.events.len()];
+        for (set, events) in self.plan.sets.iter().enumerate().rev() {
+            let Some(attached) = &self.attached else { break };
+            // The first set is the last one here, and stays on the counters.
+            self.set = attached.put_set_on(set).is_ok().then_some(set);
+            let (mut reading, row) = (Reading::EMPTY, SetRow::unrecorded());
+            let mut each = Vec::with_capacity(rounds);
+            for _ in 0..rounds {
+                let before = row.sums();
+                if attached.read_set(&mut reading).is_ok() {
+                    row.count(|sums| attached.add_set_since(&reading, sums).is_ok());
+                    each.push(counting::differences(&before, &row.sums()));
+                }
+            }
+            for (known, found) in all.iter_mut().zip(counting::of_events(events, &each)) {
+                *known = found.or(*known);
+            }
+        }
+        all
     }
 
     fn region(&mut self, region: u32) -> Option<&mut RegionSets> {

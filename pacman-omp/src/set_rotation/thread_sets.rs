@@ -50,6 +50,11 @@ impl ThreadSets {
         Some(counters.path())
     }
 
+    /// See [`SetCounters::empty_counts`].
+    pub(crate) fn empty_counts(&self, rounds: usize) -> Vec<Option<u64>> {
+        self.get().map(|counters| counters.empty_counts(rounds)).unwrap_or_default()
+    }
+
     /// In the child of a fork: the counters are the parent's, and stay allocated.
     pub(crate) fn forget(&self) {
         self.0.set(ptr::null());

@@ -13,7 +13,7 @@ use super::living;
 use super::part_start::{PartStart, UNREAD};
 use super::region_rows::RegionRows;
 use crate::adapt::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
-use crate::counting::{Counters, Counting, Plan};
+use crate::counting::{Counters, Counting, Plan, differences, of_events};
 use crate::energy;
 use crate::entry::{OmptState, Records};
 use crate::execution_log::ExecutionLog;
@@ -23,6 +23,7 @@ use crate::notes;
 use crate::packing::{self, CrewMember};
 use crate::phases::PhaseState;
 use crate::process;
+use crate::recording::EmptyPart;
 use crate::region::Region;
 use crate::rows;
 use crate::runtime::Runtime;
@@ -349,11 +350,12 @@ impl Worker {
             .then(|| nesting.seen() | if nesting.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 })
     }
 
-    /// The median ticks of a begin and an end on this thread, and how counts are read.
-    pub(crate) fn measured(&self) -> (u64, &'static str) {
+    /// The cost of an empty part on this thread.
+    pub(crate) fn measured(&self) -> EmptyPart {
         // Each round may be two system calls for each counter, before the first region of the program.
         const ROUNDS: usize = 31;
         let row = Row::unrecorded();
+        let mut counts = Vec::with_capacity(ROUNDS);
         let (clock, mut reading) = (process::clock(), Reading::EMPTY);
         let counters = self.prepared();
         let mut ticks: Vec<u64> = (0..ROUNDS)
@@ -363,7 +365,9 @@ impl Worker {
                 let from = clock.now();
                 row.add(clock.now().saturating_sub(from), rows::cpu);
                 if let (true, Some(counters)) = (is_begun, counters) {
+                    let before = row.sums().1;
                     row.count(|sums| counters.add_since(&reading, sums));
+                    counts.push(differences(&before, &row.sums().1));
                 }
                 self.sets.measure();
                 clock.now().saturating_sub(begun)
@@ -371,7 +375,11 @@ impl Worker {
             .collect();
         ticks.sort_unstable();
         let path = counters.map(Counters::path).or_else(|| self.sets.measure());
-        (ticks[ROUNDS / 2], path.unwrap_or("none"))
+        let counts = match counters {
+            Some(_) => of_events(&Plan::current().counted, &counts),
+            None => self.sets.empty_counts(ROUNDS),
+        };
+        EmptyPart { ticks: ticks[ROUNDS / 2], reads: path.unwrap_or("none"), counts }
     }
 
     /// The thread ends.

@@ -124,7 +124,10 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     let first = Payload::new().number(recording.threads.into()).number(recording.contexts.into());
     writer.append(
         Kind::FirstRegion,
-        &first.number(overhead).bytes(recording.overhead.reads.as_bytes()),
+        &first
+            .number(overhead)
+            .bytes(recording.overhead.reads.as_bytes())
+            .counts(&recording.overhead.counts),
     );
     if let Some(machine) = &recording.machine {
         writer.append(Kind::Machine, &Payload::machine(machine));

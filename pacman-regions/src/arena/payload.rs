@@ -72,6 +72,14 @@ impl Payload {
         optional(payload, rank.and_then(|rank| rank.ranks))
     }
 
+    /// Adds the counts of an empty execution, each one more than it is, or 0 if it is not known.
+    #[must_use]
+    pub fn counts(self, counts: &[Option<u64>]) -> Payload {
+        let all = self.number(counts.len() as u64);
+        let known = counts.iter().map(|count| count.map_or(0, |count| count.saturating_add(1)));
+        known.fold(all, Payload::number)
+    }
+
     /// The record of the events of a process, with the index of each event of each set that is counted.
     pub fn events(events: &[Event], sets: &[Vec<usize>]) -> Payload {
         let all = Payload::new().number(events.len() as u64);

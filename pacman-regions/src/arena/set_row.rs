@@ -85,6 +85,11 @@ impl SetRow {
         }
     }
 
+    /// The sums of all events of the set.
+    pub fn sums(&self) -> [u64; EVENTS] {
+        std::array::from_fn(|place| load(&self.counts[place]))
+    }
+
     /// The sum of an event of the set, by its place there.
     pub fn sum(&self, place: usize) -> u64 {
         load(&self.counts[place])

@@ -50,6 +50,7 @@ def _figures(path: str, prefix: str) -> Dict[str, Rows]:
         f"{path}.counts": Rows(f"{prefix}counts", key="event", value="count"),
         f"{path}.counted_shares": Rows(f"{prefix}counted_shares", key="event", value="share"),
         f"{path}.margins": Rows(f"{prefix}margins", key="event", value="margin"),
+        f"{path}.reading_shares": Rows(f"{prefix}reading_shares", key="event", value="share"),
         f"{path}.rates": Rows(f"{prefix}rates", key="rate", value="value"),
         f"{path}.metrics": Rows(f"{prefix}metrics", key="metric", value="value"),
     }

@@ -207,7 +207,8 @@ fn events<W: Write>(
         let labels = labels
             .and("doubt", event.doubt.as_ref().map(|_| "true"))
             .and("complete", (!count.is_complete).then_some("false"))
-            .and("estimate", (count.share < 1.0).then_some("true"));
+            .and("estimate", (count.share < 1.0).then_some("true"))
+            .and("mostly_readings", count.is_mostly_readings().then_some("true"));
         out.add(family, &labels, count.value)?;
     }
     Ok(())

@@ -1,9 +1,13 @@
 //! The events of a process, and what follows from their counts.
 
+use std::collections::BTreeMap;
+
 use pacman_core::report::{DOUBTED, zero_count_warnings};
 use pacman_events::shown::shown;
 use pacman_metrics::language::{Metric, builtin};
-use pacman_regions::EventFacts;
+use pacman_regions::{EventFacts, Overhead};
+
+use crate::stat::grouped;
 
 /// The counted events, and the library's metrics that follow from them.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub(in crate::run) struct Column {
     pub(in crate::run) unit: String,
     hardware: bool,
     pub(in crate::run) uncounted: Option<String>,
+    /// The count of an execution with an empty body: that of the readings themselves.
+    pub(in crate::run) reading: Option<u64>,
     /// It is in a process whose sets took turns.
     pub(in crate::run) rotates: bool,
 }
@@ -42,6 +48,16 @@ pub(in crate::run) struct Count {
     pub(in crate::run) share: f64,
     /// Half of the interval of an estimate, 0 otherwise.
     pub(in crate::run) margin: f64,
+    /// The part of it that the readings of the counters themselves make: each counts what it takes.
+    /// `None` where that was not measured.
+    pub(in crate::run) readings: Option<f64>,
+}
+
+impl Count {
+    /// Whether most of it is of the readings, so that it says little about the program.
+    pub(in crate::run) fn is_mostly_readings(&self) -> bool {
+        self.readings.is_some_and(|share| share > 0.5)
+    }
 }
 
 /// Counts of a thread, or of all threads of a region.
@@ -51,25 +67,25 @@ pub(in crate::run) struct Figures {
     pub(in crate::run) counts: Vec<Option<Count>>,
     /// The part of the executions in which each event was counted.
     pub(in crate::run) shares: Vec<f64>,
-    /// Counts for each second of thread time inside the region. `None` for an incomplete count, if
-    /// observing the executions takes longer than the executions, or if a clock counted more than
-    /// the time.
+    /// Counts for each second of thread time inside the region. `None` for an incomplete count, for one that is
+    /// mostly of the readings, if observing the executions takes longer than the executions, or if a clock counted
+    /// more than the time.
     pub(in crate::run) rates: Vec<Option<f64>>,
     /// One a metric; `None` where it is not computable.
     pub(in crate::run) metrics: Vec<Option<f64>>,
 }
 
 impl Columns {
-    /// `sets` is empty if no sets took turns. `overhead` is what observing an execution takes, in
-    /// nanoseconds.
+    /// `sets` is empty if no sets took turns.
     pub(super) fn of(
         events: &[pacman_regions::Event],
         sets: &[Vec<usize>],
-        overhead: Option<f64>,
+        overhead: &Overhead,
     ) -> Columns {
         let events: Vec<Column> = events
             .iter()
-            .map(|event| {
+            .enumerate()
+            .map(|(at, event)| {
                 let EventFacts { canonical, unit, is_hardware, doubt } = event.facts.clone();
                 Column {
                     name: event.name.clone(),
@@ -79,6 +95,7 @@ impl Columns {
                     unit: shown(&unit).to_string(),
                     hardware: is_hardware,
                     uncounted: event.uncounted.clone(),
+                    reading: overhead.counts.get(at).copied().flatten(),
                     rotates: sets.len() > 1,
                 }
             })
@@ -99,7 +116,8 @@ impl Columns {
             [] => vec![counted.map(|(at, _)| at).collect()],
             several => several.to_vec(),
         };
-        Columns { events, metrics, sets, overhead: overhead.unwrap_or(0.0) * 1e-9 }
+        let overhead = overhead.nanoseconds.unwrap_or(0.0) * 1e-9;
+        Columns { events, metrics, sets, overhead }
     }
 
     /// Whether sets of events took turns, so that counts may be estimates.
@@ -149,13 +167,21 @@ impl Columns {
 
     /// The figures of these rows together.
     pub(super) fn figures(&self, rows: &[&pacman_regions::Row]) -> Figures {
+        self.figures_read(rows, rows.iter().copied().map(readings).sum())
+    }
+
+    /// As [`figures`](Self::figures), of rows whose counts contain so many readings.
+    pub(super) fn figures_read(&self, rows: &[&pacman_regions::Row], readings: u64) -> Figures {
         let complete = rows.iter().all(|row| row.counted == row.executions);
         let counts: Vec<Option<Count>> = (0..self.events.len())
             .map(|event| {
                 let of_row = |row: &&pacman_regions::Row| row.counts.get(event).copied().flatten();
                 let counts: Vec<u64> = rows.iter().filter_map(of_row).collect();
+                let value = counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
+                let taken = self.events[event].reading.map(|own| own as f64 * readings as f64);
                 (!counts.is_empty()).then(|| Count {
-                    value: counts.iter().fold(0, |sum, count| sum.saturating_add(*count)),
+                    value,
+                    readings: taken.map(|taken| (taken / (value as f64).max(1.0)).min(1.0)),
                     is_complete: complete && counts.len() == rows.len(),
                     share: share(rows, event),
                     // All threads count the same sets at the same time, so their errors may add up.
@@ -168,7 +194,7 @@ impl Columns {
         let rate = |(count, column): (&Option<Count>, &Column)| {
             let is_possible = |rate: &f64| column.unit != "ns" || *rate <= MOST_OF_A_CLOCK;
             count
-                .filter(|count| count.is_complete && has_rates)
+                .filter(|count| count.is_complete && has_rates && !count.is_mostly_readings())
                 .map(|count| count.value as f64 / seconds)
                 .filter(is_possible)
         };
@@ -176,6 +202,8 @@ impl Columns {
             if name == "NANOSECONDS" {
                 return (complete && has_rates).then_some((seconds * 1e9) as u64);
             }
+            let count = self.place(name).and_then(|at| counts[at]);
+            count.filter(|count| !count.is_mostly_readings())?;
             self.sum(name, rows)
         };
         let value =
@@ -199,17 +227,45 @@ impl Columns {
         counts.reduce(|sum, count| Some(sum?.saturating_add(count?)))?
     }
 
-    /// Lines about events that were not counted, or of which it is doubtful.
-    pub(super) fn notes(&self, total: &Figures) -> Vec<String> {
+    /// The line about counts that are mostly of the readings, if some of these figures have one.
+    fn note_on_readings<'a>(&self, all: impl IntoIterator<Item = &'a Figures>) -> Option<String> {
+        let of = |figures: &'a Figures| {
+            let each = figures.counts.iter().zip(&self.events);
+            each.filter(|(count, _)| count.is_some_and(|count| count.is_mostly_readings()))
+        };
+        let names: BTreeMap<&str, u64> = all
+            .into_iter()
+            .flat_map(of)
+            .filter_map(|(_, event)| Some((event.name.as_str(), event.reading?)))
+            .collect();
+        let each: Vec<String> =
+            names.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
+        (!each.is_empty()).then(|| {
+            format!(
+                "{MOSTLY_READINGS}  most of the count is of the readings that observe the region, not of the \
+                 program: an execution without any work counts {}",
+                each.join(", ")
+            )
+        })
+    }
+
+    /// Lines about events that were not counted, or of which it is doubtful, in these figures and their total.
+    pub(super) fn notes<'a>(
+        &self,
+        total: &Figures,
+        all: impl IntoIterator<Item = &'a Figures>,
+    ) -> Vec<String> {
         let mut notes: Vec<String> = self.uncounted().collect();
         if self.rotate() {
             notes.push(format!(
                 "(%)  estimate: the events do not fit on the counters at once, so {} sets take turns; \
                  counted in this part of the executions and scaled to all of them. The true count is \
-                 within the ± in 95 of 100 cases; - stands where that is more than the count",
+                 within the ± in 95 of 100 cases, unless an execution that was not counted had a greater rate than \
+                 all that were; - stands where the ± is more than the count",
                 self.sets.len()
             ));
         }
+        notes.extend(self.note_on_readings(all));
         let doubt = self.events.iter().find_map(|event| event.doubt.as_ref());
         notes.extend(doubt.map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}")));
         let hardware = self.events.iter().zip(&total.counts).filter(|(event, _)| event.hardware);
@@ -241,6 +297,22 @@ fn share(rows: &[&pacman_regions::Row], event: usize) -> f64 {
         .sum();
     if all > 0 { counted as f64 / all as f64 } else { 1.0 }
 }
+
+/// The readings in the counts of a row. The end of one and the begin of another make one of an execution; each wait
+/// inside has two of its own.
+pub(super) fn readings(row: &pacman_regions::Row) -> u64 {
+    row.counted.saturating_add(waits(row).saturating_mul(2))
+}
+
+/// The waits whose counts were read.
+pub(super) fn waits(row: &pacman_regions::Row) -> u64 {
+    let states = row.states.as_ref().filter(|states| states.counted > 0);
+    let waits = states.iter().flat_map(|states| &states.waits).map(|wait| wait.count);
+    waits.fold(0, u64::saturating_add)
+}
+
+/// The mark behind a count that is mostly of the readings.
+pub(in crate::run) const MOSTLY_READINGS: &str = "!";
 
 /// The most nanoseconds that a thread's clock counts in a second. A clock beyond it contains the cost
 /// of observing; two clocks may differ by a percent.

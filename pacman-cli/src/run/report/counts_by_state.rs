@@ -2,7 +2,7 @@
 
 use pacman_regions::{Row, States};
 
-use super::columns::{Columns, Figures};
+use super::columns::{Columns, Figures, waits};
 
 /// The counts of a thread's part, or of all threads of a region.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,9 +18,16 @@ impl CountsByState {
     pub(super) fn of(rows: &[&Row], columns: &Columns) -> Option<CountsByState> {
         let divided: Option<Vec<(Row, Row)>> = rows.iter().map(|row| divided(row)).collect();
         let (useful, waiting): (Vec<Row>, Vec<Row>) = divided?.into_iter().unzip();
-        let figures = |rows: &[Row]| columns.figures(&rows.iter().collect::<Vec<_>>());
-        (!useful.is_empty())
-            .then(|| CountsByState { useful: figures(&useful), waiting: figures(&waiting) })
+        let sum = |of: fn(&Row) -> u64| rows.iter().copied().map(of).fold(0, u64::saturating_add);
+        let (executions, waits) = (sum(|row| row.counted), sum(waits));
+        // One of the two readings of a wait is in the wait, the other one around it.
+        let figures = |rows: &[Row], readings: u64| {
+            columns.figures_read(&rows.iter().collect::<Vec<_>>(), readings)
+        };
+        (!useful.is_empty()).then(|| CountsByState {
+            useful: figures(&useful, executions.saturating_add(waits)),
+            waiting: figures(&waiting, waits),
+        })
     }
 }
 
@@ -44,7 +51,7 @@ fn divided(row: &Row) -> Option<(Row, Row)> {
 
 #[cfg(test)]
 mod tests {
-    use pacman_regions::Wait;
+    use pacman_regions::{Overhead, Wait};
 
     use super::*;
     use crate::run::made::described;
@@ -72,7 +79,7 @@ mod tests {
     }
 
     fn columns() -> Columns {
-        Columns::of(&["INSTRUCTIONS", "CYCLES"].map(described), &[], None)
+        Columns::of(&["INSTRUCTIONS", "CYCLES"].map(described), &[], &Overhead::default())
     }
 
     #[test]
@@ -81,7 +88,9 @@ mod tests {
         let row = row(10, [7000, 4000], [3000, 1000]);
         let CountsByState { useful, waiting } =
             CountsByState::of(&[&row], &columns).expect("all waits were counted");
-        let count = |value| Some(Count { value, is_complete: true, share: 1.0, margin: 0.0 });
+        let count = |value| {
+            Some(Count { value, is_complete: true, share: 1.0, margin: 0.0, readings: None })
+        };
         assert_eq!(useful.counts, [count(4000), count(3000)]);
         assert_eq!(waiting.counts, [count(3000), count(1000)]);
         assert_eq!(useful.rates, [Some(4000.0 / 3.0), Some(1000.0)]);

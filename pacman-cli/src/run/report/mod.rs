@@ -35,7 +35,7 @@ use super::names::Names;
 use crate::quota::Throttled;
 
 pub(super) use busy::{Busy, BusyCause};
-pub(super) use columns::{Column, Columns, Count, Figures};
+pub(super) use columns::{Column, Columns, Count, Figures, MOSTLY_READINGS};
 pub(super) use crowd::threads_of;
 pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
 pub(super) use energy::{EnergyFigures, mean};

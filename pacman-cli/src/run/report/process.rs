@@ -78,8 +78,7 @@ impl ProcessReport {
         let of_phases = leave_out_of_phases(&mut recording);
         let recording = &recording;
         let seats = &recording.machine.as_ref().map(Seats::of).unwrap_or_default();
-        let columns =
-            Columns::of(&recording.events, &recording.sets, recording.overhead.nanoseconds);
+        let columns = Columns::of(&recording.events, &recording.sets, &recording.overhead);
         let mut named: Vec<Name> =
             recording.regions.iter().map(|region| names.of_region(region)).collect();
         let sites = recording.regions.iter().map(|region| &region.site);
@@ -124,7 +123,9 @@ impl ProcessReport {
             let ending = recording.process.ending;
             notes.extend(open.map(|open| open.note(&region.name.short(), ending, &sites)));
         }
-        notes.extend(columns.notes(&total(recording, &columns)));
+        let all = regions.iter().map(|region| &region.figures);
+        let all = all.chain(phases.iter().map(|phase| &phase.figures));
+        notes.extend(columns.notes(&total(recording, &columns), all));
         notes.extend(uncounted_threads(recording));
         notes.extend(efficiency::notes_on_times(recording));
         notes.extend(efficiency::notes(recording));

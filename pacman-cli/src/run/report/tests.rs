@@ -62,7 +62,11 @@ pub(in crate::run) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
 
 pub(in crate::run) fn report(region: &Region, events: &[&str], seats: &Seats) -> RegionReport {
     let event = |name: &&str| described(name);
-    let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>(), &[], Some(1e6));
+    let columns = Columns::of(
+        &events.iter().map(event).collect::<Vec<_>>(),
+        &[],
+        &Overhead { nanoseconds: Some(1e6), ..Overhead::default() },
+    );
     RegionReport::of(region, Name::default(), (10.0, None), Some(1e6), &columns, seats)
 }
 
@@ -123,15 +127,15 @@ fn metrics_follow_where_all_their_events_were_counted() {
     let figures = &report.figures;
     assert_eq!(
         figures.counts[0],
-        Some(Count { value: 4_000, is_complete: true, share: 1.0, margin: 0.0 })
+        Some(Count { value: 4_000, is_complete: true, share: 1.0, margin: 0.0, readings: None })
     );
     assert_eq!(
         figures.counts[2],
-        Some(Count { value: 6, is_complete: false, share: 1.0, margin: 0.0 })
+        Some(Count { value: 6, is_complete: false, share: 1.0, margin: 0.0, readings: None })
     );
     assert_eq!(figures.rates, [Some(2_000.0), Some(2_000.0), None]);
     let events = events.map(described);
-    let columns = Columns::of(&events, &[], None);
+    let columns = Columns::of(&events, &[], &Overhead::default());
     let names: Vec<&str> = columns.metrics.iter().map(|metric| metric.name()).collect();
     assert!(names.contains(&"ipc") && names.contains(&"llc-mpki"), "{names:?}");
     let value =
@@ -149,7 +153,7 @@ fn what_is_shorter_than_observing_it_has_counts_and_no_rates() {
         let figures = report(&region(&[(1, seconds)], rows), &events, &Seats::default()).figures;
         assert_eq!(
             figures.counts,
-            [Some(Count { value: 1, is_complete: true, share: 1.0, margin: 0.0 })]
+            [Some(Count { value: 1, is_complete: true, share: 1.0, margin: 0.0, readings: None })]
         );
         assert_eq!(figures.rates, [rate]);
     }
@@ -168,8 +172,9 @@ fn a_clock_beyond_the_time_has_no_share() {
 #[test]
 fn an_event_that_never_moves_is_doubted() {
     let rows = [row(0, 1.0, None, 0, &[Some(0), Some(5_000_000)])];
-    let columns = Columns::of(&["INSTRUCTIONS", "CYCLES"].map(described), &[], None);
-    let notes = columns.notes(&columns.figures(&rows.iter().collect::<Vec<_>>()));
+    let columns =
+        Columns::of(&["INSTRUCTIONS", "CYCLES"].map(described), &[], &Overhead::default());
+    let notes = columns.notes(&columns.figures(&rows.iter().collect::<Vec<_>>()), []);
     assert_eq!(notes.len(), 1);
     assert!(notes[0].starts_with("INSTRUCTIONS stayed at 0 over 5000000 CYCLES"), "{}", notes[0]);
 }

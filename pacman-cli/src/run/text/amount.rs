@@ -1,6 +1,6 @@
 //! Amounts as people read them.
 
-use crate::run::report::Count;
+use crate::run::report::{Count, MOSTLY_READINGS};
 use crate::stat::grouped;
 pub(in crate::run) use pacman_events::plural::number;
 use pacman_events::plural::{is, noun};
@@ -29,9 +29,11 @@ fn with_prefix(value: f64, unit: &str) -> String {
 }
 
 /// A count; one that some executions are missing in is a lower bound. An estimate has half of its interval,
-/// and the part of the executions that was counted.
+/// and the part of the executions that was counted. One that is mostly of the readings has a mark.
 pub(in crate::run) fn quantity(count: Option<Count>, unit: &str) -> String {
-    let Some(Count { value, is_complete, share, margin }) = count else { return "-".into() };
+    let Some(count) = count else { return "-".into() };
+    let Count { value, is_complete, share, margin, .. } = count;
+    let mark = if count.is_mostly_readings() { MOSTLY_READINGS } else { "" };
     let at_least = if is_complete { "" } else { ">=" };
     let share = if share < 1.0 { format!(" ({:.1}%)", 100.0 * share) } else { String::new() };
     let amount = |value: u64| match unit {
@@ -40,7 +42,7 @@ pub(in crate::run) fn quantity(count: Option<Count>, unit: &str) -> String {
     };
     let half =
         if margin > 0.0 { format!(" ±{}", amount(margin.ceil() as u64)) } else { String::new() };
-    format!("{at_least}{}{half}{share}", amount(value))
+    format!("{at_least}{}{mark}{half}{share}", amount(value))
 }
 
 /// A count in a second.
@@ -115,15 +117,24 @@ mod tests {
 
     #[test]
     fn what_is_not_whole_says_so() {
-        let count =
-            |is_complete| Some(Count { value: 12345, is_complete, share: 1.0, margin: 0.0 });
+        let count = |is_complete| {
+            Some(Count { value: 12345, is_complete, share: 1.0, margin: 0.0, readings: Some(0.5) })
+        };
         assert_eq!(
             [count(true), count(false), None].map(|count| quantity(count, "cycles")),
             ["12,345", ">=12,345", "-"]
         );
         assert_eq!(quantity(count(true), "ns"), "12.3 µs");
-        let estimate = Count { value: 12345, is_complete: true, share: 1.0 / 3.0, margin: 1233.2 };
+        let estimate = Count {
+            value: 12345,
+            is_complete: true,
+            share: 1.0 / 3.0,
+            margin: 1233.2,
+            readings: None,
+        };
         assert_eq!(quantity(Some(estimate), "cycles"), "12,345 ±1,234 (33.3%)");
+        let doubtful = Count { readings: Some(0.51), share: 1.0, margin: 0.0, ..estimate };
+        assert_eq!(quantity(Some(doubtful), "cycles"), "12,345!");
         assert_eq!([0.21, -0.004, 0.0].map(difference), ["+210 ms", "-4.00 ms", "0"]);
         assert_eq!([rate(8.2e8, "ns"), rate(8.2e8, "cycles")], ["82 %", "820 M / s"]);
     }

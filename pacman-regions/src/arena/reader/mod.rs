@@ -119,8 +119,16 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
     }
     let command = command_of(owned, owner).unwrap_or_default();
     let first = sorted.first.take();
-    let overhead = first.as_ref().map(|(_, _, ticks, _)| *ticks as f64 * scale * 1e9);
-    let (threads, contexts) = first.as_ref().map_or((0, 0), |first| (first.0, first.1));
+    let (threads, contexts) =
+        first.as_ref().map_or((0, 0), |first| (first.threads, first.contexts));
+    let overhead = match first {
+        None => Overhead { nanoseconds: None, reads: "none".to_owned(), counts: Vec::new() },
+        Some(first) => Overhead {
+            nanoseconds: Some(first.ticks as f64 * scale * 1e9),
+            reads: first.reads,
+            counts: first.counts,
+        },
+    };
     Some(Recording {
         process: Process {
             pid: numbers as u32,
@@ -139,10 +147,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64, tick: u64) -> Option<
         events: std::mem::take(&mut sorted.events),
         sets: if sorted.sets.len() > 1 { std::mem::take(&mut sorted.sets) } else { Vec::new() },
         energy: sorted.process_energy(scale),
-        overhead: Overhead {
-            nanoseconds: overhead,
-            reads: first.map_or_else(|| "none".to_owned(), |first| first.3),
-        },
+        overhead,
         roots: sorted.roots.len().max(1) as u32,
         timeline: timeline(&primary_stats, scale),
         regions: regions.into_iter().map(|(_, region)| region).collect(),

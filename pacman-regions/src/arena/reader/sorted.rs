@@ -30,7 +30,7 @@ pub(super) struct Sorted<'w> {
     pub(super) process: Option<&'w [u64]>,
     pub(super) command: Option<Vec<u8>>,
     pub(super) runtimes: BTreeMap<u32, Runtime>,
-    pub(super) first: Option<(u32, u32, u64, String)>,
+    pub(super) first: Option<FirstRegion>,
     pub(super) events: Vec<Event>,
     /// The indices of the events of each set.
     pub(super) sets: Vec<Vec<usize>>,
@@ -94,8 +94,13 @@ impl<'w> Sorted<'w> {
                 self.runtimes.insert(number, runtime);
             }
             Kind::FirstRegion => {
-                let first = (cursor.small()?, cursor.small()?, cursor.number()?, cursor.text()?);
-                self.first = Some(first);
+                self.first = Some(FirstRegion {
+                    threads: cursor.small()?,
+                    contexts: cursor.small()?,
+                    ticks: cursor.number()?,
+                    reads: cursor.text()?,
+                    counts: counts(&mut cursor).unwrap_or_default(),
+                });
             }
             Kind::Machine => self.machine = Some(machine(&mut cursor)?),
             Kind::Events => (self.events, self.sets) = events(&mut cursor)?,
@@ -208,6 +213,21 @@ impl<'w> Sorted<'w> {
         }
         Some(())
     }
+}
+
+/// The facts of a process's first region.
+pub(super) struct FirstRegion {
+    pub(super) threads: u32,
+    pub(super) contexts: u32,
+    /// Of a begin and an end.
+    pub(super) ticks: u64,
+    pub(super) reads: String,
+    /// See [`Overhead::counts`](crate::Overhead::counts).
+    pub(super) counts: Vec<Option<u64>>,
+}
+
+fn counts(cursor: &mut Cursor<'_>) -> Option<Vec<Option<u64>>> {
+    (0..cursor.number()?).map(|_| Some(cursor.number()?.checked_sub(1))).collect()
 }
 
 /// The region or phase of a row, and the thread's number.

@@ -118,7 +118,11 @@ pub(in crate::arena) fn recording() -> Recording {
         machine: Some(machine),
         events: events.to_vec(),
         sets: Vec::new(),
-        overhead: Overhead { nanoseconds: Some(1e9 / 1_048_576.0), reads: "read".into() },
+        overhead: Overhead {
+            nanoseconds: Some(1e9 / 1_048_576.0),
+            reads: "read".into(),
+            counts: vec![Some(77), None],
+        },
         phases: vec![Phase { name: "axpy".into(), kind, threads: vec![marked] }],
         energy: Some(ProcessEnergy {
             joules: 50.25,
