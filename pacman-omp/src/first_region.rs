@@ -1,9 +1,10 @@
 //! Facts of the machine and the runtime, taken at the first region.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pacman_core::fork::Lock;
+use pacman_core::system_calls;
 use pacman_core::topology::CpuSet;
 
 use crate::function::Function;
@@ -71,17 +72,27 @@ pub(crate) fn meet(runtime: &'static Runtime, requested: u32) {
     first.insert(FirstRegion { threads, cpus, cost }).record();
 }
 
-/// The mask of the process that is about to filter its system calls.
+/// The mask at the start of the process.
 static MASK: OnceLock<libc::cpu_set_t> = OnceLock::new();
 
-/// Reads the mask while that is possible.
+/// Whether a thread may have another one since.
+static HAS_CHANGED: AtomicBool = AtomicBool::new(false);
+
+/// Reads the mask while that is possible: later the program may filter its system calls.
 pub(crate) fn take_mask() {
     MASK.get_or_init(current_mask);
 }
 
+/// The program or its runtime sets the mask of a thread.
+pub(crate) fn mask_changes() {
+    HAS_CHANGED.store(true, Ordering::Relaxed);
+}
+
 /// The logical CPUs that the calling thread may use.
 fn own_mask() -> impl Iterator<Item = u32> {
-    let mask = MASK.get().copied().unwrap_or_else(current_mask);
+    // A process that filters its system calls has its mask read before.
+    let is_known = !HAS_CHANGED.load(Ordering::Relaxed) || system_calls::are_forbidden();
+    let mask = MASK.get().copied().filter(|_| is_known).unwrap_or_else(current_mask);
     // SAFETY: each of these CPUs has a bit in the set.
     (0..libc::CPU_SETSIZE as u32)
         .filter(move |cpu| unsafe { libc::CPU_ISSET(*cpu as usize, &mask) })

@@ -219,7 +219,7 @@ macro_rules! functions {
             Execs { execve execv execvp execvpe execl execlp execle fexecve }
             UsesAffinity {
                 sched_getaffinity pthread_getaffinity_np sched_setaffinity pthread_setaffinity_np
-                pthread_create posix_spawn posix_spawnp system popen vfork kmp_set_affinity
+                pthread_create posix_spawn posix_spawnp system popen vfork clone kmp_set_affinity
                 kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
                 kmp_set_thread_affinity_mask_initial
             }
@@ -366,8 +366,18 @@ impl Function {
     /// Whether a call that [uses affinity](CallKind::UsesAffinity) starts a thread or process, which inherits the
     /// caller's mask.
     pub(crate) fn hands_on_mask(self) -> bool {
-        use Function::{popen, posix_spawn, posix_spawnp, pthread_create, system, vfork};
-        matches!(self, pthread_create | popen | posix_spawn | posix_spawnp | system | vfork)
+        use Function::{clone, popen, posix_spawn, posix_spawnp, pthread_create, system, vfork};
+        matches!(self, pthread_create | popen | posix_spawn | posix_spawnp | system | vfork | clone)
+    }
+
+    /// Whether a call may start a process that uses the caller's memory.
+    pub(crate) fn shares_memory(self) -> bool {
+        matches!(self, Function::vfork | Function::clone)
+    }
+
+    /// Whether a call that uses affinity sets that of a thread.
+    pub(crate) fn sets_mask(self) -> bool {
+        self.name().contains("set")
     }
 
     /// The meaning of a call, if calls are only watched.

@@ -17,6 +17,7 @@ use crate::first_region;
 use crate::fork;
 use crate::heap;
 use crate::isolation::{isolated, isolated_memory};
+use crate::mappings;
 use crate::module;
 use crate::notes;
 use crate::packing;
@@ -107,6 +108,9 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
     let adapted = options.adapt.is_some() || forced;
     defect::install_hook();
     if process::set_up(options, Clock::detect(), adapted) {
+        // Once the program has begun, it may filter its system calls.
+        mappings::take();
+        first_region::take_mask();
         if process::is_sampled() {
             region::hide_bodies();
         }
@@ -125,6 +129,7 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
         fork::install_atfork();
         // SAFETY: a function of this library, which is never unloaded.
         unsafe { libc::atexit(at_exit) };
+        arena::program_begins();
         process::observe();
     }
 }
@@ -157,7 +162,6 @@ pub(crate) fn restrict() {
     packing::end();
     isolated(|| {
         module::meet_all();
-        first_region::take_mask();
         Plan::current();
         energy::stop();
         arena::map_ahead();

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use pacman_core::system_calls;
 
@@ -22,6 +23,15 @@ pub(crate) struct Mapping {
 const DELETED: &[u8] = b" (deleted)";
 
 impl Mapping {
+    /// As [`of`](Self::of), when the process started. For what has been mapped since then.
+    pub(crate) fn at_start(address: u64) -> Option<Mapping> {
+        let is_it = |mapping: &Mapping| (mapping.begin..mapping.end).contains(&address);
+        match START.get() {
+            Some(lines) => first(lines, is_it),
+            None => Mapping::of(address),
+        }
+    }
+
     /// The mapping that has `address`; `None` without one, or where the system does not show them.
     pub(crate) fn of(address: u64) -> Option<Mapping> {
         all(|mapping| (mapping.begin..mapping.end).contains(&address))
@@ -60,12 +70,29 @@ impl Mapping {
     }
 }
 
+/// The list when the process started.
+static START: OnceLock<Vec<u8>> = OnceLock::new();
+
+/// Reads the list at the start of the process, so that no call is needed for modules that stay.
+pub(crate) fn take() {
+    if let Some(lines) = read() {
+        let _ = START.set(lines);
+    }
+}
+
+fn read() -> Option<Vec<u8>> {
+    std::fs::read("/proc/self/maps").ok()
+}
+
 /// The first mapping that `is_it` accepts.
 fn all(is_it: impl Fn(&Mapping) -> bool) -> Option<Mapping> {
     if system_calls::are_forbidden() {
         return None;
     }
-    let lines = std::fs::read("/proc/self/maps").ok()?;
+    first(&read()?, is_it)
+}
+
+fn first(lines: &[u8], is_it: impl Fn(&Mapping) -> bool) -> Option<Mapping> {
     lines.split(|&byte| byte == b'\n').filter_map(Mapping::parse).find(is_it)
 }
 

@@ -142,9 +142,11 @@ impl Seen {
             && (build_id.is_some() || met.loads == self.loads)
     }
 
-    fn file(self) -> File {
+    /// The file of the module, which was loaded when the process started if it `is_first`.
+    fn file(self, is_first: bool) -> File {
         let Seen { name, build_id, span, thread_local, is_program, .. } = self;
-        let mapping = Mapping::of(span.start).unwrap_or_default();
+        let mapping = if is_first { Mapping::at_start } else { Mapping::of }(span.start);
+        let mapping = mapping.unwrap_or_default();
         let named = Path::new(OsStr::from_bytes(name.as_bytes()));
         let path = match () {
             () if named.is_absolute() => named.to_owned(),
@@ -193,7 +195,8 @@ impl Modules {
             return met.module;
         }
         let (bias, span, loads) = (seen.bias, seen.span.clone(), seen.loads);
-        let module = Module { file: self.kept(seen.file()), bias };
+        let is_first = self.first.contains(&span);
+        let module = Module { file: self.kept(seen.file(is_first)), bias };
         let is_at = |met: &Met| met.span == span && std::ptr::eq(met.module.file, module.file);
         match self.met.iter_mut().find(|met| is_at(met)) {
             Some(met) => met.loads = loads,
@@ -257,6 +260,20 @@ pub(crate) fn meet_all() {
         true
     });
     all.into_iter().for_each(|seen| _ = modules.met(seen));
+}
+
+/// The first module whose file name begins with one of `names`: its path and address.
+pub(crate) fn named(names: &[&str]) -> Option<(PathBuf, u64)> {
+    let _one = MODULES.lock();
+    let mut found = None;
+    loaded::visit(&mut |loaded| {
+        let path = PathBuf::from(OsStr::from_bytes(loaded.name().as_bytes()));
+        let file = path.file_name().unwrap_or_default().as_bytes();
+        let is_one = names.iter().any(|name| file.starts_with(name.as_bytes()));
+        found = is_one.then(|| (path.clone(), loaded.span().start));
+        !is_one
+    });
+    found
 }
 
 /// Notes the modules that are loaded now: the program has not begun, and they stay as long as the process.

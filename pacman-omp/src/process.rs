@@ -1,7 +1,8 @@
 //! State of the process that every region reads: options, clock, start, configuration epoch.
 
+use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
 use pacman_core::system_calls;
@@ -63,6 +64,13 @@ pub(crate) const TIMED_AT: usize = std::mem::offset_of!(Shared, timed);
 /// The process that this state belongs to: the child of a `vfork` has another number.
 static PID: AtomicU32 = AtomicU32::new(0);
 
+/// A word that is not 0 in the process that this state belongs to. The kernel clears it in the child of any `fork`. Null
+/// where the kernel does not (before Linux 4.14).
+static OWN: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
+
+/// Whether another process may use this memory, because the program has called `vfork` or `clone`.
+static MAY_SHARE_MEMORY: AtomicBool = AtomicBool::new(false);
+
 /// Sets the options, once; false if they are set already.
 pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
     let waits = if options.waits { WAITS } else { 0 };
@@ -104,6 +112,38 @@ pub(crate) fn begin(ran: u64) {
     // The members of the parent's teams do not end in a child.
     SHARED.timed.store(u32::from(has_waits()), Ordering::Relaxed);
     PID.store(std::process::id(), Ordering::Relaxed);
+    mark_own();
+}
+
+/// Sets [`OWN`].
+fn mark_own() {
+    const BYTES: usize = 4096;
+    let mut own = OWN.load(Ordering::Relaxed);
+    if own.is_null() {
+        let (access, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping at an address that the kernel chooses.
+        let page = unsafe { libc::mmap(ptr::null_mut(), BYTES, access, flags, -1, 0) };
+        if page == libc::MAP_FAILED {
+            return;
+        }
+        // SAFETY: the mapping above, which nobody uses yet.
+        unsafe {
+            if libc::madvise(page, BYTES, libc::MADV_WIPEONFORK) != 0 {
+                libc::munmap(page, BYTES);
+                return;
+            }
+        }
+        own = page.cast();
+        OWN.store(own, Ordering::Relaxed);
+    }
+    // SAFETY: a word of the page, which is never unmapped.
+    unsafe { &*own }.store(1, Ordering::Relaxed);
+}
+
+/// The program calls `vfork` or `clone`: from now on a process that shares its memory may call this library.
+pub(crate) fn may_share_memory() {
+    MAY_SHARE_MEMORY.store(true, Ordering::Relaxed);
 }
 
 /// From now on energy is read around regions. The program has not begun yet.
@@ -268,10 +308,18 @@ pub(crate) fn is_metered() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & METERED != 0
 }
 
-/// Whether memory is this process's own: the child of a `vfork` has its parent's. A process that filters its
-/// system calls is not asked.
+/// Whether memory is this process's own: the child of a `vfork` has its parent's. The system is asked only where such a
+/// child is possible, because a filter of system calls may end a program that asks. A process that is known to filter
+/// its system calls is not asked at all.
 pub(crate) fn is_own() -> bool {
-    let is_own = || std::process::id() == PID.load(Ordering::Relaxed);
+    let is_own = || {
+        let own = OWN.load(Ordering::Relaxed);
+        if own.is_null() || MAY_SHARE_MEMORY.load(Ordering::Relaxed) {
+            return std::process::id() == PID.load(Ordering::Relaxed);
+        }
+        // SAFETY: a word of a page that is never unmapped.
+        unsafe { &*own }.load(Ordering::Relaxed) != 0
+    };
     (is_observed() || has_failed()) && (system_calls::are_forbidden() || is_own())
 }
 

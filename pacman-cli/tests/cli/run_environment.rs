@@ -92,6 +92,92 @@ fn a_program_may_allow_itself_only_the_calls_that_it_makes_alone() {
     }
 }
 
+/// The library cannot know of such a filter, so it makes no other calls at all.
+#[test]
+fn a_filter_that_no_function_installs_ends_no_program() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], FILTER) else { return };
+    let program = program.to_str().expect("text");
+    for words in [
+        &["instruction"][..],
+        &["instruction", "exit"],
+        &["instruction", "late"],
+        &["instruction", "late", "exit"],
+    ] {
+        let line: Vec<&str> = [program].iter().chain(words).copied().collect();
+        let alone = Command::new(program).args(words).output().expect("it runs");
+        if text(&alone.stdout).contains("skipped") {
+            return skipped(text(&alone.stdout));
+        }
+        assert!(alone.status.success(), "{words:?}: {alone:?}");
+        for options in [&[][..], &["--overhead", "100"]] {
+            let (output, report) = observed(&scratch, options, &line);
+            assert_eq!(output.status.code(), Some(0), "{options:?} {words:?}: {output:?}");
+            assert_eq!(output.stdout, alone.stdout, "{options:?} {words:?}");
+            let process = &processes(&report)[0];
+            let more = u64::from(words.contains(&"late"));
+            let mut seen = executions(process);
+            seen.sort_unstable();
+            assert_eq!(seen, [50 + more, 200 + more], "{options:?} {words:?}");
+            let regions = process["regions"].as_array().expect("a list");
+            let is_named = |region: &Value| {
+                region["name"]
+                    .as_str()
+                    .is_some_and(|name| name.contains("share") || name.contains("meet"))
+            };
+            assert!(regions.iter().all(is_named), "{regions:#?}");
+        }
+    }
+}
+
+/// Processes that use the program's memory end, and the program goes on.
+#[test]
+fn children_that_share_memory_end_without_the_program() {
+    const CHILDREN: &str = r#"
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static long total;
+static char stack[1 << 16];
+static int ends(void *status) { _exit(*(int *)status); }
+static int status_of(int child) {
+  int status = 0;
+  waitpid(child, &status, __WALL);
+  return WEXITSTATUS(status);
+}
+static void region(void) {
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp atomic
+    total++;
+  }
+}
+int main(void) {
+  int child, five = 5;
+  region();
+  if (!(child = fork())) _exit(3);
+  int first = status_of(child);
+  region();
+  if (!(child = vfork())) _exit(4);
+  int second = status_of(child);
+  region();
+  child = clone(ends, stack + sizeof stack, CLONE_VM | SIGCHLD, &five);
+  int third = status_of(child);
+  region();
+  return printf("%ld %d %d %d\n", total, first, second, third) > 0 ? 0 : 1;
+}
+"#;
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], CHILDREN) else { return };
+    let (output, report) = observed(&scratch, &[], &[program.to_str().expect("text")]);
+    assert_eq!(text(&output.stdout), "8 3 4 5\n", "{output:?}");
+    let of_program = processes(&report).iter().find(|process| executions(process) == [4]);
+    assert_eq!(of_program.map(|process| &process["ending"]), Some(&"exit".into()), "{report:#}");
+}
+
 #[test]
 fn a_program_may_limit_its_address_space_after_the_start() {
     let scratch = Scratch::new();

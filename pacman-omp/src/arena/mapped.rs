@@ -1,9 +1,8 @@
 //! Mapped memory of an arena, and access to its pages.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use pacman_core::system_calls;
 use pacman_regions::arena::{PAGE, pieces};
 
 /// The most pages that are made before their first use. Many processes leave most of a larger chunk unused.
@@ -72,6 +71,15 @@ pub(super) unsafe fn words(base: *mut libc::c_void, bytes: usize) -> &'static [A
     }
 }
 
+/// Whether the program has begun. From then on it may filter its system calls, and access to more pages is the only call
+/// here: OpenMP programs make it, too.
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// The program begins.
+pub(crate) fn program_begins() {
+    HAS_BEGUN.store(true, Ordering::Relaxed);
+}
+
 /// Gives access to whole pages of the words of a mapping.
 pub(super) fn allow(words: &[AtomicU64]) -> bool {
     let (base, bytes) = (words.as_ptr().cast_mut().cast(), size_of_val(words));
@@ -82,7 +90,7 @@ pub(super) fn allow(words: &[AtomicU64]) -> bool {
         }
         // One call takes less than a fault for each page. Without it, as with a kernel before 5.14, the pages are
         // made at their first use.
-        if !system_calls::are_forbidden() {
+        if !HAS_BEGUN.load(Ordering::Relaxed) {
             libc::madvise(base, bytes.min(AT_ONCE * PAGE), libc::MADV_POPULATE_WRITE);
         }
     }

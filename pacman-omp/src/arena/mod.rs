@@ -17,6 +17,7 @@ use pacman_core::fork::Lock;
 use pacman_regions::arena::{Kind, Payload, Process, ProcessStart, Slot, Writer};
 use pacman_regions::{Options, Segment};
 
+pub(crate) use mapped::program_begins;
 use segment::Refusal;
 
 /// The writer of this process; `None` if nothing is recorded.

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use super::call::{Call, Registers, forwarded};
 use super::mpi;
 use crate::adapt;
+use crate::first_region;
 use crate::function::{CallKind, Function, functions};
 use crate::interpose;
 use crate::lifecycle;
@@ -63,13 +64,12 @@ const TASK_DEPEND: u64 = 8;
 /// Handles a call by which the program leaves this process, or the library's idea of its
 /// affinity. Answers the function to go on to; `None` for calls of other kinds.
 pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*const c_void> {
-    let (kind, hands_on_mask) = match call.function {
+    let function = match call.function {
         // This library's own system calls pass its entry, too.
-        Function::syscall if interpose::is_own(call.caller) => (CallKind::Neutral, false),
-        Function::syscall => kind_of_system_call(arguments[0] as i64),
-        other => (other.kind(), other.hands_on_mask()),
+        Function::syscall if !interpose::is_own(call.caller) => stands_for(arguments[0] as i64),
+        other => other,
     };
-    match kind {
+    match function.kind() {
         CallKind::Exits => lifecycle::leave(false),
         CallKind::Execs => {
             adapt::mask_matters();
@@ -78,7 +78,13 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
         }
         CallKind::UsesAffinity => {
             adapt::mask_matters();
-            match hands_on_mask {
+            if function.shares_memory() {
+                process::may_share_memory();
+            }
+            if function.sets_mask() {
+                first_region::mask_changes();
+            }
+            match function.hands_on_mask() {
                 true => packing::hands_on_mask(),
                 false if packing::has_packed() => packing::end(),
                 false => {}
@@ -89,7 +95,6 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
                 lifecycle::restrict();
             }
         }
-        _ if call.function == Function::syscall => {}
         _ => return None,
     }
     // libomp has functions for affinity, which may be a module's own.
@@ -98,20 +103,17 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
     Some(next.map_or(nothing as *const c_void, <*mut c_void>::cast_const))
 }
 
-/// The kind of the function that `syscall` stands for with that number, and whether it hands on the caller's mask.
-/// libnuma, for one, reads masks so.
-fn kind_of_system_call(number: i64) -> (CallKind, bool) {
+/// The function that `syscall` stands for with that number. libnuma, for one, reads masks so.
+fn stands_for(number: i64) -> Function {
     match number {
-        libc::SYS_sched_getaffinity | libc::SYS_sched_setaffinity => {
-            (CallKind::UsesAffinity, false)
-        }
-        libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
-            (CallKind::UsesAffinity, true)
-        }
-        libc::SYS_execve | libc::SYS_execveat => (CallKind::Execs, false),
-        libc::SYS_exit_group => (CallKind::Exits, false),
-        libc::SYS_prctl | libc::SYS_seccomp => (CallKind::Filters, false),
-        _ => (CallKind::Neutral, false),
+        libc::SYS_sched_getaffinity => Function::sched_getaffinity,
+        libc::SYS_sched_setaffinity => Function::sched_setaffinity,
+        libc::SYS_clone | libc::SYS_clone3 => Function::clone,
+        libc::SYS_fork => Function::posix_spawn,
+        libc::SYS_vfork => Function::vfork,
+        libc::SYS_execve | libc::SYS_execveat => Function::execve,
+        libc::SYS_exit_group => Function::_exit,
+        _ => Function::syscall,
     }
 }
 

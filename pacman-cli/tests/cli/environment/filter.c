@@ -1,6 +1,7 @@
 // A program that, before its first region or after it, allows itself only the system calls that it makes alone.
-// Any other call ends it. Arguments: how it installs the filter, "prctl" or "syscall"; "late" for a region
-// before; "exit" to end without exit handlers.
+// Any other call ends it. Arguments: how it installs the filter, "prctl", "syscall" or "instruction"; "late" for a region
+// before; "exit" to end without exit handlers. "instruction" installs it by instructions of its own, so that no function
+// of a library sees it.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -22,6 +23,15 @@ static const int allowed[] = {
 };
 enum { COUNT = sizeof allowed / sizeof *allowed };
 
+static long instruction(long number, long first, long second, long third) {
+  long result;
+  __asm__ volatile("xor %%r10d, %%r10d\n\txor %%r8d, %%r8d\n\tsyscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(first), "S"(second), "d"(third)
+                   : "rcx", "r8", "r10", "r11", "memory");
+  return result;
+}
+
 static void install(const char *how) {
   struct sock_filter rules[COUNT + 3];
   int used = 0;
@@ -31,8 +41,13 @@ static void install(const char *how) {
   rules[used++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
   rules[used++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   struct sock_fprog program = {used, rules};
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  long refused = strcmp(how, "prctl") ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program)
+  int is_own = !strcmp(how, "instruction");
+  if (is_own)
+    instruction(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0);
+  else
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  long refused = is_own ? instruction(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, (long)&program)
+               : strcmp(how, "prctl") ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program)
                                       : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
   if (refused) {
     puts("skipped: the kernel refuses a filter of system calls");
