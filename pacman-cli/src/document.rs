@@ -47,11 +47,18 @@ pub(crate) fn value(document: &impl Serialize) -> serde_json::Value {
 
 /// Where, when and by which version a document was made.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ProvenanceDocument<'a> {
+    /// Version of the library or command.
     version: &'a str,
+    /// Name of the host.
     host: &'a str,
+    /// Name of the processor; null if it is not known.
     processor: Option<&'a str>,
+    /// Kernel, its release, and architecture.
     system: &'a str,
+    /// Begin in UTC by RFC 3339.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")))]
     began: String,
 }
 

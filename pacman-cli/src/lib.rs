@@ -30,6 +30,8 @@ mod remembered;
 mod report_counts;
 mod run;
 mod scheduling;
+#[cfg(test)]
+mod schemas;
 mod signals;
 mod smt;
 pub mod started;

@@ -8,7 +8,6 @@ mod campaigns;
 mod glossary;
 mod links;
 mod markdown;
-mod schemas;
 mod vocabulary;
 
 use std::fs;

@@ -18,6 +18,8 @@ use crate::error::{CliError, CliResult};
 use crate::report_counts;
 use crate::terminal::Fitted;
 use counts::Counts;
+#[cfg(test)]
+pub(crate) use json::Document;
 
 /// Show the cost of stalls when contexts share the issue slots of a core.
 ///

@@ -8,49 +8,83 @@ use super::comparison::{Comparison, Figures, Key, Pair, Side};
 use super::text;
 
 #[derive(Serialize)]
-pub(super) struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a> {
+    /// Name of the format.
+    #[cfg_attr(test, schemars(extend("const" = "pacman-compare")))]
     format: &'a str,
+    /// Rises where a member changes its meaning or disappears.
+    #[cfg_attr(test, schemars(extend("const" = 1)))]
     version: u32,
+    /// Reports before.
     before: SideDocument<'a>,
+    /// Reports after.
     after: SideDocument<'a>,
+    /// The whole program.
     program: PairDocument<'a>,
+    /// Regions of both sides, longest first.
     regions: Vec<Region<'a>>,
+    /// Regions of the first side alone.
     only_before: Vec<Name<'a>>,
+    /// Regions of the second side alone.
     only_after: Vec<Name<'a>>,
+    /// Facts that a reader of the figures must know.
     notes: Vec<String>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SideDocument<'a> {
+    /// Program and arguments of the first report.
     command: &'a [String],
+    /// Its host.
     host: &'a str,
+    /// Its processor.
     processor: Option<&'a str>,
+    /// Begin of the first report in UTC.
     began: &'a str,
+    /// Begin of the last report in UTC.
     last_began: &'a str,
+    /// Number of reports.
     reports: usize,
+    /// Sizes of the teams that ran regions.
     threads: &'a BTreeSet<u32>,
+    /// Whether threads lacked a processor in some report: then all verdicts are unclear.
     lacks_processors: bool,
+    /// Efficiency tree, medians of the reports; null unless each report has the tree of one process.
     efficiency: Option<Efficiency>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Efficiency {
+    /// Parallel factor.
     parallel: f64,
+    /// MPI factor.
     mpi: f64,
+    /// Serialization factor.
     serialization: f64,
+    /// Load balance factor.
     load_balance: f64,
+    /// Scheduling factor.
     scheduling: f64,
+    /// Part of the time in which threads could run that they ran.
     processor_share: Option<f64>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Name<'a> {
+    /// Name of the region.
     name: &'a str,
+    /// Its source file.
     file: Option<&'a str>,
+    /// Part of a process's time.
     share: f64,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Region<'a> {
     #[serde(flatten)]
     name: Name<'a>,
@@ -59,21 +93,35 @@ struct Region<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct PairDocument<'a> {
+    /// Time after over time before; null without time.
     ratio: Option<f64>,
+    /// Lower end of its 95 % interval; null if noise is not known.
     low: Option<f64>,
+    /// Upper end of its 95 % interval.
     high: Option<f64>,
+    /// Against the threshold.
+    #[cfg_attr(test, schemars(extend("enum" = ["faster", "slower", "same", "unclear"])))]
     verdict: &'a str,
+    /// Instructions per cycle after over before; null without both counts.
     ipc_ratio: Option<f64>,
+    /// Figures before.
     before: FigureDocument<'a>,
+    /// Figures after.
     after: FigureDocument<'a>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct FigureDocument<'a> {
+    /// Wall time, the median of the reports.
     time_s: f64,
+    /// Executions, the median of the reports.
     executions: f64,
+    /// Seconds of all threads: useful, start, end, and waits by cause; empty if waits were not timed.
     states: &'a BTreeMap<String, f64>,
+    /// Counts of all threads by event, also those named `useful EVENT` and `waiting EVENT`; without those that some execution lacks.
     counts: &'a BTreeMap<String, f64>,
 }
 

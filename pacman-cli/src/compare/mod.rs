@@ -19,6 +19,8 @@ use crate::error::{CliError, CliResult};
 use crate::terminal::Terminal;
 use comparison::Comparison;
 use input::RunDocument;
+#[cfg(test)]
+pub(crate) use json::Document;
 
 /// Compare two runs of a program, region by region.
 ///

@@ -14,6 +14,8 @@ use crate::doctor::checks::Diagnosis;
 use crate::document;
 use crate::error::CliResult;
 
+#[cfg(test)]
+pub(crate) use json::Document;
 use status::exit_status;
 use style::Style;
 

@@ -10,62 +10,101 @@ use super::tables::Loaded;
 
 /// The object of a name.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub(super) enum Answer<'a> {
+pub(crate) enum Answer<'a> {
     Encoding(Box<Encoding>),
     Refusal(Refusal<'a>),
 }
 
-#[derive(Default, Serialize)]
-pub(super) struct Encoding {
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Encoding<T = Option<Vec<Term>>> {
+    /// Name as asked.
     event: String,
+    /// The table's name.
     name: String,
-    cpu: Option<&'static str>,
-    kind: Option<&'static str>,
+    /// Name of the table.
+    cpu: &'static str,
+    /// Family of encodings.
+    kind: &'static str,
+    /// Value of the selector.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^0x[0-9a-f]+$")))]
     evtsel: Option<String>,
+    /// Extra registers.
     extra: Option<Vec<Extra>>,
+    /// Number of the fixed counter.
     fixed: Option<u8>,
+    /// Value of the ESCR.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^0x[0-9a-f]+$")))]
     escr: Option<String>,
+    /// Value of the CCCR.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^0x[0-9a-f]+$")))]
     cccr: Option<String>,
+    /// Register numbers of the ESCRs that can select it, one for each half.
+    #[cfg_attr(test, schemars(inner(regex(pattern = r"^0x[0-9a-f]+$"))))]
     escr_msr: Option<[Option<String>; 2]>,
+    /// Legal counters.
     counters: Option<Vec<u8>>,
+    /// Legal counters with SMT off.
     counters_smt_off: Option<Vec<u8>>,
+    /// Fields of `perf_event_attr`.
     perf: Option<Perf>,
-    terms: Option<Vec<Term>>,
+    /// Terms of a sum; null for a single event and in a term.
+    terms: T,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Extra {
+    /// Number of the register.
     msr: String,
+    /// Value of the register.
     value: String,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Perf {
+    /// Number of the PMU; null if this system has none such.
     r#type: Option<u32>,
+    /// Field `config`.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^0x[0-9a-f]+$")))]
     config: String,
+    /// Field `config1`.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^0x[0-9a-f]+$")))]
     config1: String,
+    /// Field `config2`.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^0x[0-9a-f]+$")))]
     config2: String,
 }
 
 #[derive(Serialize)]
-struct Term {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Term {
+    /// Factor of the term.
     coefficient: i64,
-    encoding: Encoding,
+    /// Encoding of the event.
+    encoding: Encoding<()>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Refusal<'a> {
+    /// Name as asked.
     event: &'a str,
+    /// Reason for the refusal.
     error: String,
+    /// Kind of the refusal.
     kind: &'static str,
+    /// Similar names.
     nearest: &'a [String],
 }
 
 /// The object of a name that resolved.
 pub(super) fn resolved(asked: &str, resolved: &Resolved, loaded: &Loaded) -> Answer<'static> {
     Answer::Encoding(Box::new(match resolved.encoding() {
-        Some(event) => encoding(asked, event, loaded),
+        Some(event) => encoding(asked, event, loaded, None),
         None => sum(asked, resolved, loaded),
     }))
 }
@@ -81,22 +120,35 @@ pub(crate) fn refusal<'a>(asked: &'a str, refusal: &'a ResolveError) -> Refusal<
 }
 
 fn sum(asked: &str, resolved: &Resolved, loaded: &Loaded) -> Encoding {
-    let first = resolved.terms().next().map(|term| &term.encoding);
+    let first = &resolved.terms().next().expect("a sum has terms").encoding;
     let terms = resolved.terms().map(|term| Term {
         coefficient: term.coefficient,
-        encoding: encoding(&term.encoding.name.to_string(), &term.encoding, loaded),
+        encoding: encoding(&term.encoding.name.to_string(), &term.encoding, loaded, ()),
     });
     Encoding {
         event: asked.to_owned(),
         name: resolved.name(),
-        cpu: first.map(|event| event.cpu.name()),
-        kind: first.map(|event| kind(event.kind)),
+        cpu: first.cpu.name(),
+        kind: kind(first.kind),
+        evtsel: None,
+        extra: None,
+        fixed: None,
+        escr: None,
+        cccr: None,
+        escr_msr: None,
+        counters: None,
+        counters_smt_off: None,
+        perf: None,
         terms: Some(terms.collect()),
-        ..Encoding::default()
     }
 }
 
-fn encoding(asked: &str, event: &pacman_events::Encoding, loaded: &Loaded) -> Encoding {
+fn encoding<T>(
+    asked: &str,
+    event: &pacman_events::Encoding,
+    loaded: &Loaded,
+    terms: T,
+) -> Encoding<T> {
     let counted = event.kind != Kind::Perf;
     let set = |set: CounterSet| counted.then(|| set.iter().collect());
     let netburst = event.netburst.as_ref();
@@ -105,8 +157,8 @@ fn encoding(asked: &str, event: &pacman_events::Encoding, loaded: &Loaded) -> En
     Encoding {
         event: asked.to_owned(),
         name: event.name.to_string(),
-        cpu: Some(event.cpu.name()),
-        kind: Some(kind(event.kind)),
+        cpu: event.cpu.name(),
+        kind: kind(event.kind),
         evtsel: has_selector(event.kind).then(|| hex(event.evtsel)),
         extra: counted.then(|| extra(event)),
         fixed: event.fixed,
@@ -117,7 +169,7 @@ fn encoding(asked: &str, event: &pacman_events::Encoding, loaded: &Loaded) -> En
         counters: set(event.counters),
         counters_smt_off: set(event.counters_smt_off),
         perf: event.perf.as_ref().map(|attr| perf(attr, loaded)),
-        terms: None,
+        terms,
     }
 }
 

@@ -42,24 +42,40 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Serialize)]
-struct Processor {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Processor {
+    /// Name of the table.
     cpu: &'static str,
+    /// Other names.
     aliases: &'static [&'static str],
+    /// Processors of the table.
     title: &'static str,
+    /// Contexts of a core.
     smt: u8,
+    /// General counters of a context.
     counters: u32,
+    /// The same with SMT off.
     counters_smt_off: u32,
+    /// Fixed counters.
     fixed: Vec<u8>,
+    /// Number of events.
     events: usize,
 }
 
 #[derive(Serialize)]
-struct Event<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Event<'a> {
+    /// Name of the event.
     event: &'a str,
+    /// Name of the table.
     cpu: &'a str,
+    /// Origin of the event.
     source: &'a str,
+    /// Value of the selector, or empty.
     code: &'a str,
+    /// Legal counters, or empty.
     counters: &'a str,
+    /// Note or description.
     text: &'a str,
 }
 

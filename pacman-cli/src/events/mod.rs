@@ -10,5 +10,9 @@ mod tests;
 
 pub(crate) use encode::{EncodeArgs, encode};
 pub(crate) use json::refusal;
+#[cfg(test)]
+pub(crate) use json::{Answer, Refusal};
+#[cfg(test)]
+pub(crate) use list::{Event, Processor};
 pub(crate) use list::{ListArgs, list};
 pub(crate) use tables::{Loaded, Tables};

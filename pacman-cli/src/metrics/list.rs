@@ -13,23 +13,39 @@ use crate::events::Loaded;
 use crate::terminal::Fitted;
 
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a> {
+    /// Name of the table of events.
     cpu: &'a str,
+    /// Contexts of a core.
     contexts: u8,
+    /// Metrics of the model.
     metrics: Vec<Listed<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Listed<'a> {
+    /// Name of the metric.
     name: &'a str,
+    /// Unit of the value.
     unit: &'a str,
+    /// Formula.
     expression: String,
+    /// Meaning.
     text: &'a str,
+    /// Source of the formula.
     source: Option<&'a str>,
+    /// File and line of the definition.
     origin: String,
+    /// Events to count, without the clocks.
     events: Vec<&'a str>,
+    /// Whether the model can count it.
+    #[cfg_attr(test, schemars(extend("enum" = ["at-once", "by-rotation", "never"])))]
     countable: &'a str,
+    /// Number of event sets; null for never.
     sets: Option<usize>,
+    /// Reason for `by-rotation` or `never`; null for `at-once`.
     because: Option<&'a str>,
 }
 

@@ -17,6 +17,10 @@ use crate::error::{CliError, CliResult};
 use crate::events::{Loaded, Tables};
 use crate::plan::Switch;
 use crate::report_counts;
+#[cfg(test)]
+pub(crate) use list::Document as Listing;
+#[cfg(test)]
+pub(crate) use value::Computed;
 
 /// List metrics and whether a model can count them, or compute metrics from counts.
 ///

@@ -11,10 +11,15 @@ use crate::document;
 use crate::error::{self, CliError, CliResult};
 
 #[derive(Serialize)]
-struct Computed<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Computed<'a> {
+    /// Name of the metric.
     name: &'a str,
+    /// Unit of the value.
     unit: &'a str,
+    /// Value; null if it cannot be computed.
     value: Option<f64>,
+    /// Reason for the lack of a value.
     because: Option<String>,
 }
 

@@ -44,48 +44,77 @@ pub(crate) struct EvaluateArgs {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a> {
+    /// Results by machine.
     machines: Vec<Machine<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Machine<'a> {
+    /// Name of the machine.
     machine: &'a str,
+    /// Checksum of the data.
     fingerprint: String,
+    /// Configurations.
     configurations: Vec<String>,
+    /// Programs without enough data.
     left_out: &'a [String],
+    /// Results by predictor.
     results: Vec<Judged<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Judged<'a> {
     Problem {
+        /// Name of the predictor.
         predictor: &'a str,
+        /// Reason for the lack of results.
         problem: String,
     },
     Evaluation {
+        /// Name of the predictor.
         predictor: &'a str,
+        /// Accuracy of predicted times: 1 minus the mean relative error.
         accuracy: Option<f64>,
+        /// Accuracy of the worst program.
         worst_accuracy: Option<f64>,
+        /// Part of the times that are within their 90 % intervals.
         coverage: Option<f64>,
+        /// Time of the chosen configuration over the best one's, minus 1.
         regret: f64,
+        /// Regret of the worst program.
         worst_regret: f64,
+        /// Samples to a decision.
         samples: f64,
+        /// Time of the samples, in executions at the best configuration.
         spent: f64,
+        /// Results by program.
         programs: Vec<Program<'a>>,
     },
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Program<'a> {
+    /// Name of the program.
     app: &'a str,
+    /// Accuracy of predicted times.
     accuracy: Option<f64>,
+    /// Part of the whole error.
     share_of_error: Option<f64>,
+    /// Chosen configuration.
     decision: String,
+    /// Best configuration.
     best: String,
+    /// Time of the chosen configuration over the best one's, minus 1.
     regret: f64,
+    /// Samples until the decision.
     samples: usize,
+    /// Time of the samples, in executions at the best configuration.
     spent: f64,
 }
 

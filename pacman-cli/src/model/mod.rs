@@ -12,6 +12,12 @@ pub(crate) mod table;
 mod tests;
 mod train;
 
+#[cfg(test)]
+pub(crate) use evaluate::Document as EvaluateDocument;
 pub(crate) use evaluate::{EvaluateArgs, evaluate};
+#[cfg(test)]
+pub(crate) use predict::Document as PredictDocument;
 pub(crate) use predict::{PredictArgs, predict};
+#[cfg(test)]
+pub(crate) use train::Summary;
 pub(crate) use train::{TrainArgs, train};

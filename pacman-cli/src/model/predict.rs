@@ -228,26 +228,38 @@ fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Resul
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a> {
+    /// Machine of the model.
     machine: &'a str,
+    /// Forecasts by program.
     programs: Vec<Program<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Program<'a> {
+    /// Name of the program.
     app: &'a str,
+    /// Times by configuration.
     forecasts: Vec<PredictedTime>,
+    /// The quickest number of contexts of each core; null if configurations name no cores.
     smt_level: Option<SmtLevel>,
+    /// Next execution to make.
     next: Next<'a>,
 }
 
 /// The best number of contexts of each core, with all cores.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SmtLevel {
+    /// Contexts of each core.
     contexts_per_core: u32,
+    /// Contexts that each core has.
     of: u32,
-    /// The time over that with all contexts.
+    /// Time over that with all contexts.
     time_ratio: f64,
+    /// Whether its time was measured.
     measured: bool,
 }
 
@@ -264,19 +276,31 @@ fn smt_level(forecasts: &[Forecast]) -> Option<SmtLevel> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct PredictedTime {
+    /// Configuration.
     configuration: String,
+    /// Seconds of an execution.
     time_s: f64,
+    /// Lower end of the 90 % interval.
     low_s: f64,
+    /// Upper end of the 90 % interval; null if it is unbounded.
     high_s: Option<f64>,
+    /// Whether the time was measured.
     measured: bool,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Next<'a> {
+    /// Purpose of the execution.
+    #[cfg_attr(test, schemars(extend("enum" = ["sample", "verify", "decide"])))]
     step: &'a str,
+    /// Configuration to run.
     configuration: String,
+    /// Events to count.
     events: &'a [String],
+    /// Reason for it.
     why: &'a str,
 }
 

@@ -141,15 +141,26 @@ fn method(
 
 /// The samples of the model, in words.
 #[derive(Serialize)]
-struct Summary<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Summary<'a> {
+    /// Method of the model.
     method: &'a str,
+    /// Quantity that it predicts.
     target: String,
+    /// Machine of the training data.
     machine: &'a str,
+    /// Programs of the training data.
     programs: &'a [String],
+    /// Configurations of the training data.
     configurations: Vec<String>,
+    /// Checksum of the training data.
     fingerprint: &'a str,
+    /// Configurations to sample, in order.
     samples: Vec<String>,
+    /// Inputs of the model.
     features: Vec<String>,
+    /// Quality of the model, by nested cross-validation that leaves one program out.
+    #[cfg_attr(test, schemars(with = "crate::schemas::foreign::CrossValidation"))]
     cross_validation: &'a CrossValidation,
 }
 

@@ -7,30 +7,47 @@ use serde::Serialize;
 use super::request::Request;
 
 #[derive(Serialize)]
-pub(super) struct Plan<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Plan<'a> {
+    /// All events are placed.
+    #[cfg_attr(test, schemars(extend("const" = true)))]
     feasible: bool,
-    /// For each set and thread.
+    /// Counters of the events, for each set and thread.
     sets: Vec<Vec<Vec<Placement<'a>>>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Placement<'a> {
+    /// Name of the event.
     event: &'a str,
+    /// Number of the counter; 32 + n for fixed counter n; null for an event without one.
     counter: Option<u8>,
+    /// Register number of the ESCR.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^0x[0-9a-f]+$")))]
     escr: Option<String>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Infeasible<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Infeasible<'a> {
+    /// The events cannot be counted like this.
+    #[cfg_attr(test, schemars(extend("const" = false)))]
     feasible: bool,
+    /// Events that cannot be counted together.
     conflict: Conflict<'a>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Conflict<'a> {
+    /// Events of the conflict.
     events: Vec<&'a str>,
+    /// Resource that they need at the same time.
     resource: String,
+    /// Reason for the conflict.
     reason: &'a str,
+    /// Remedy in words.
     remedy: &'a str,
 }
 

@@ -16,6 +16,8 @@ use crate::document;
 use crate::error::{BAD_INPUT, CliError, CliResult};
 use crate::events::{self, Tables};
 use crate::terminal::Fitted;
+#[cfg(test)]
+pub(crate) use json::{Infeasible, Plan};
 use request::{Failure, Request};
 
 /// The events cannot be counted as asked.

@@ -133,21 +133,35 @@ fn of<'a>(all: &'a [Kept], program: &str) -> CliResult<Vec<&'a Kept>> {
 }
 
 #[derive(Serialize)]
-struct ListDocument<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ListDocument<'a> {
+    /// Format of the document.
+    #[cfg_attr(test, schemars(extend("const" = "pacman-memory-list")))]
     format: &'static str,
+    /// Version of the format.
+    #[cfg_attr(test, schemars(extend("const" = 1)))]
     version: u32,
+    /// Directory of the files.
     directory: String,
+    /// Files, the latest first.
     programs: Vec<ProgramDocument<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ProgramDocument<'a> {
+    /// Path of the file.
     file: String,
+    /// Name of the program's file; null if this file is no memory.
     program: Option<&'a str>,
+    /// Build ID of that file; null if this file is no memory.
     build_id: Option<&'a str>,
+    /// Machine, and the contexts that the program may use; null if this file is no memory.
     machine: Option<&'a str>,
+    /// Regions that were measured.
+    #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::RegionMemory>"))]
     regions: &'a [RegionMemory],
-    /// The reason why the file is no memory.
+    /// Reason why the file is no memory.
     wrong: Option<&'a str>,
 }
 

@@ -4,209 +4,206 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 
 use pacman_events::shown::text_of;
-use pacman_regions::{Ending, Loop, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow};
+use pacman_regions::{Ending, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow};
 use serde::{Serialize, Serializer};
 
 use super::energy::RunEnergy;
-use super::json_figures::figures;
-use super::report::{
-    self, Columns, GuardReport, ProcessReport, RegionReport, RegionStates, Report,
-};
-use super::{json_overview, json_phases, json_slots, json_states};
+use super::report::{self, ProcessReport, Report};
+use super::{json_overview, json_phases, json_region, json_states};
 use crate::document::{self, List, ProvenanceDocument};
 
 /// The version of the format. It rises when a member is removed or changes its meaning.
 pub(crate) const VERSION: u32 = 2;
 
 #[derive(Serialize)]
-struct Document<'a, P> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a, P> {
+    /// Name of the format.
+    #[cfg_attr(test, schemars(extend("const" = "pacman-run")))]
     format: &'a str,
+    /// Rises where a member changes its meaning or disappears.
+    #[cfg_attr(test, schemars(extend("const" = 2)))]
     version: u32,
+    /// [Where, when and by which version](#conventions).
     provenance: ProvenanceDocument<'a>,
+    /// The program and its arguments.
     command: &'a [String],
+    /// Wall time of the program.
     time_s: f64,
+    /// Exit status of the command.
     exit_status: u8,
+    /// Signal that ended the program; null if it exited.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     signal: Option<i32>,
+    /// Quantity that adaptation minimised; null if the run only observed.
     objective: Option<&'a str>,
+    /// Simulated machine that counted.
     simulated: Option<&'a str>,
+    /// Energy of the run, as the command read it; null without `--energy`.
     energy: Option<Energy<'a>>,
+    /// Processes, those with regions or phases first, by rank.
     processes: P,
+    /// All ranks of an MPI program at a glance; null without several ranks.
     ranks: Option<json_overview::Ranks<'a>>,
+    /// Facts that a reader of the figures must know.
     notes: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
-struct Process<'a, R, P> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Process<'a, R, P> {
+    /// The kernel's number of the process.
     pid: u32,
+    /// The kernel's number of its parent.
     parent: u32,
+    /// Name of its host; null if it is not known.
     host: Option<&'a str>,
+    /// Rank in `MPI_COMM_WORLD`; null outside of MPI programs.
     rank: Option<u32>,
+    /// The program and its arguments.
     command: &'a [String],
+    /// Time from the loading of the library.
     time_s: f64,
+    /// [How it ended](observe.md#how-a-process-ends).
     ending: &'a str,
+    /// Signal that ended it.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     ending_signal: Option<i32>,
+    /// OpenMP runtimes of the process.
     runtimes: Vec<RuntimeLibrary<'a>>,
+    /// Threads of a region by default.
     threads: u32,
+    /// Contexts that the process may use.
     contexts: u32,
+    /// Threads that started regions outside of others.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     roots: u32,
+    /// Part of its time inside regions; with several `roots`, of that time for each of them.
     share: f64,
+    /// Part of the time in which [threads](observe.md#busy-machines) could run that they ran; null if
+    /// it is not known.
     processor_share: Option<f64>,
+    /// Whether that is less than 95 %.
     lacks_processors: bool,
+    /// Part of the useful time in regions that threads were
+    /// [on a processor](observe.md#time-on-no-processor); null without `--waits` or if the kernel's clock of a thread could not be read.
     useful_processor_share: Option<f64>,
+    /// Events, in the order of all counts.
     events: Vec<Event<'a>>,
+    /// Events that were counted at the same time, as indices into `events`; several lists if
+    /// [sets rotated](observe.md#more-events-than-counters).
     sets: &'a [Vec<usize>],
+    /// Metrics that the events give.
     metrics: Vec<Metric<'a>>,
+    /// Cost of observing.
     overhead: Overhead<'a>,
+    /// [Efficiency tree](observe.md#where-does-the-time-go); null without `--waits`, and where several
+    /// threads start regions.
     efficiency: Option<json_states::Tree>,
+    /// Waiting constructs.
     sites: Vec<json_states::Site<'a>>,
+    /// Energy from the start of the process to its latest reading; null without `--energy`.
     energy: Option<Energy<'a>>,
+    /// MPI calls; null without timed calls.
     mpi: Option<json_overview::Mpi<'a>>,
+    /// Parallel regions, the longest first.
     regions: R,
+    /// [Phases that the program marks](observe.md#phases-that-the-program-marks), the longest first.
     phases: P,
+    /// Regions over the life of the process.
     timeline: Timeline<'a>,
+    /// Facts about this process.
     notes: &'a [String],
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RuntimeLibrary<'a> {
+    /// Family of the runtime.
+    #[cfg_attr(test, schemars(with = "crate::schemas::foreign::RuntimeFamily"))]
     family: RuntimeFamily,
+    /// File of the runtime.
     path: String,
+    /// Version.
     version: Option<&'a str>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Event<'a> {
+    /// Name as asked.
     name: &'a str,
+    /// Unit of one count.
     unit: &'a str,
+    /// Reason if it was not counted.
     uncounted: Option<&'a str>,
+    /// Reason why all counts may be wrong.
     doubt: Option<&'a str>,
+    /// The count of an execution with an empty body, which is that of the readings themselves; null if it was not
+    /// measured.
     reading_count: Option<u64>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Metric<'a> {
+    /// Name of the metric.
     name: &'a str,
+    /// Unit of the metric.
     unit: &'a str,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Overhead<'a> {
+    /// Cost of observing one execution on one thread; null if no region ran.
     execution_s: Option<f64>,
+    /// Way by which counts are read.
+    #[cfg_attr(test, schemars(extend("enum" = ["rdpmc", "read", "none"])))]
     reads: &'a str,
 }
 
 /// Of the packages, with everything that runs there.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Energy<'a> {
+    /// Joules of all processor packages, with everything that runs there.
     energy_j: f64,
+    /// Mean power of the packages.
     power_w: Option<f64>,
+    /// Time between the first reading and the latest.
     time_s: f64,
+    /// Packages that were read.
     packages: u64,
+    /// Interface that was read.
+    #[cfg_attr(test, schemars(extend("enum" = ["powercap", "perf"])))]
     source: &'a str,
 }
 
 #[derive(Serialize)]
-struct RegionEnergy {
-    energy_j: f64,
-    resolution_j: f64,
-    power_w: Option<f64>,
-    time_s: f64,
-    executions: u64,
-    unread: u64,
-}
-
-#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Timeline<'a> {
+    /// Length of a bin.
     bin_s: f64,
+    /// Regions outside of others.
     rows: Vec<Band<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Band<'a> {
+    /// Index into `regions`.
     region: usize,
+    /// Time in each bin during which the region ran.
     time_s: &'a [f64],
+    /// The same times the size of the team.
     thread_time_s: &'a [f64],
 }
 
-#[derive(Serialize)]
-struct Region<'a, F, T> {
-    name: &'a str,
-    label: Option<&'a str>,
-    symbol: Option<&'a str>,
-    file: Option<&'a str>,
-    line: Option<u32>,
-    module: String,
-    address: u64,
-    source: Option<&'a str>,
-    entry: &'a str,
-    runtime: Option<String>,
-    executions: u64,
-    sampling: Option<json_states::Sample>,
-    nested: u64,
-    within: u64,
-    starters: u32,
-    time_s: f64,
-    mean_s: Option<f64>,
-    shortest_s: f64,
-    longest_s: f64,
-    share: Option<f64>,
-    teams: Vec<Team>,
-    imbalance: Option<f64>,
-    waiting: Option<f64>,
-    overhead: Option<f64>,
-    efficiency: Option<json_states::Efficiency>,
-    useful_off_s: Option<f64>,
-    waiting_off_s: Option<f64>,
-    useful_processor_share: Option<f64>,
-    figures: F,
-    useful_figures: Option<F>,
-    waiting_figures: Option<F>,
-    slots: Option<json_slots::Slots<'a>>,
-    energy: Option<RegionEnergy>,
-    threads: T,
-    adaptation: Option<Adaptation<'a>>,
-    open: Option<json_states::Open>,
-}
-
-#[derive(Serialize)]
-struct Team {
-    threads: u32,
-    executions: u64,
-    time_s: f64,
-}
-
-#[derive(Serialize)]
-struct Thread<'a, F> {
-    thread: u32,
-    executions: u64,
-    busy_s: f64,
-    cpu: Option<u32>,
-    moves: u64,
-    package: Option<u32>,
-    core: Option<u32>,
-    sibling: Option<u32>,
-    beside: &'a [u32],
-    counted: u64,
-    implausible: Option<&'a str>,
-    states: Option<json_states::States>,
-    figures: F,
-    useful_figures: Option<F>,
-    waiting_figures: Option<F>,
-}
-
-#[derive(Serialize)]
-struct Adaptation<'a> {
-    state: &'a str,
-    threads: u32,
-    configuration: &'a str,
-    why: &'a str,
-    reduced: u64,
-    gained_s: Option<f64>,
-    guards: &'a [GuardReport],
-    loops: &'a [Loop],
-    chunks_at_once: u32,
-}
-
+/// The document as a reader sees it.
+#[cfg(test)]
+pub(crate) type Written =
+    Document<'static, Vec<Process<'static, Vec<json_region::Written>, Vec<json_phases::Written>>>>;
 /// The document, indented, with a newline.
 pub(super) fn write(report: &Report) -> String {
     document::text(&whole(report, List(|| report.processes.iter().map(process))))
@@ -288,7 +285,9 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         sites: report.sites.iter().map(json_states::site).collect(),
         energy: report.energy.as_ref().map(process_energy),
         mpi: report.mpi.as_ref().map(json_overview::mpi),
-        regions: List(move || report.regions.iter().map(move |one| region(report, one))),
+        regions: List(move || {
+            report.regions.iter().map(move |one| json_region::region(report, one))
+        }),
         phases: List(move || report.phases.iter().map(move |one| json_phases::phase(columns, one))),
         timeline: Timeline {
             bin_s: report.timeline.bin,
@@ -318,17 +317,6 @@ fn process_energy(energy: &ProcessEnergy) -> Energy<'_> {
     }
 }
 
-fn region_energy(energy: &report::EnergyFigures) -> RegionEnergy {
-    RegionEnergy {
-        energy_j: energy.joules,
-        resolution_j: energy.resolution,
-        power_w: energy.watts,
-        time_s: energy.seconds,
-        executions: energy.executions,
-        unread: energy.unread,
-    }
-}
-
 fn runtime(runtime: &Runtime) -> RuntimeLibrary<'_> {
     RuntimeLibrary {
         family: runtime.family,
@@ -349,98 +337,4 @@ fn event(event: &report::Column) -> Event<'_> {
 
 fn band(row: &TimelineRow) -> Band<'_> {
     Band { region: row.region, time_s: &row.seconds, thread_time_s: &row.thread_seconds }
-}
-
-fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Serialize + 'a {
-    let columns = &process.columns;
-    let team = |team: &pacman_regions::Team| Team {
-        threads: team.threads,
-        executions: team.executions,
-        time_s: team.seconds,
-    };
-    Region {
-        name: &region.name.text,
-        label: region.label.as_deref(),
-        symbol: region.name.symbol.as_deref(),
-        file: region.name.file.as_deref(),
-        line: region.name.line,
-        module: text_of(&region.site.module),
-        address: region.site.address,
-        source: region.site.source.as_deref(),
-        entry: &region.entry,
-        runtime: process.runtimes.get(region.runtime).map(report::runtime),
-        executions: region.executions,
-        sampling: json_states::sample(region),
-        nested: region.nested,
-        within: region.within,
-        starters: region.starters,
-        time_s: region.seconds,
-        mean_s: region.mean,
-        shortest_s: region.shortest,
-        longest_s: region.longest,
-        share: region.share,
-        teams: region.teams.iter().map(team).collect(),
-        imbalance: region.imbalance,
-        waiting: region.waiting,
-        overhead: region.overhead,
-        efficiency: json_states::efficiency(region),
-        useful_off_s: region.states.as_ref().and_then(|states| states.useful_time().1),
-        waiting_off_s: region.states.as_ref().and_then(RegionStates::waiting_off),
-        useful_processor_share: region.states.as_ref().and_then(RegionStates::processor_share),
-        figures: figures(columns, &region.figures),
-        useful_figures: region.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
-        waiting_figures: region
-            .by_state
-            .as_ref()
-            .map(|by_state| figures(columns, &by_state.waiting)),
-        slots: region.slots.as_ref().map(json_slots::slots),
-        energy: region.energy.as_ref().map(region_energy),
-        threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
-        adaptation: region.adaptation.as_ref().map(|one| adaptation(one, &region.guards)),
-        open: region.open.as_ref().map(json_states::open),
-    }
-}
-
-fn thread<'a>(
-    columns: &'a Columns,
-    region: &'a RegionReport,
-    thread: &'a report::Thread,
-) -> impl Serialize + 'a {
-    Thread {
-        thread: thread.row.thread,
-        executions: thread.row.executions,
-        busy_s: thread.row.seconds,
-        cpu: thread.row.cpu,
-        moves: thread.row.moves,
-        package: thread.seat.map(|seat| seat.package),
-        core: thread.seat.map(|seat| seat.core),
-        sibling: thread.seat.map(|seat| seat.sibling),
-        beside: &thread.beside,
-        counted: thread.row.counted,
-        implausible: thread.implausible.as_deref(),
-        states: json_states::states(region, thread.row.thread),
-        figures: figures(columns, &thread.figures),
-        useful_figures: thread.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
-        waiting_figures: thread
-            .by_state
-            .as_ref()
-            .map(|by_state| figures(columns, &by_state.waiting)),
-    }
-}
-
-fn adaptation<'a>(
-    adaptation: &'a pacman_regions::Adaptation,
-    guards: &'a [GuardReport],
-) -> Adaptation<'a> {
-    Adaptation {
-        state: &adaptation.state,
-        threads: adaptation.threads,
-        configuration: &adaptation.configuration,
-        why: &adaptation.why,
-        reduced: adaptation.reduced,
-        gained_s: adaptation.gained,
-        guards,
-        loops: &adaptation.loops,
-        chunks_at_once: adaptation.chunks.unwrap_or(1),
-    }
 }

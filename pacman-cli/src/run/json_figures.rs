@@ -1,20 +1,49 @@
 //! Counts, rates and metrics of the JSON report.
 
+#[cfg(test)]
+use std::collections::BTreeMap;
+
+#[cfg(test)]
+use crate::schemas::foreign::Share;
+
 use serde::Serialize;
 
 use super::report::{self, Columns};
 use crate::document::ByName;
 
 #[derive(Serialize)]
-struct Figures<C, S, N, O, R, M> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Figures<C, S, N, O, R, M> {
+    /// Counts by name of the event; null where absent.
     counts: C,
+    /// Part of the executions in which each event was counted, by name: below 1 its count is an
+    /// estimate, at 0 it has none; null if all events were counted at once.
     counted_shares: Option<S>,
+    /// Half of the interval of each count, by name: the true count is in it in 95 of 100 cases at least; null if all
+    /// events were counted at once.
     margins: Option<N>,
+    /// Part of each count that [the readings themselves](observe.md#counts-of-readings) make, by name: above 0.5 the
+    /// count says little about the program; null without a count.
     reading_shares: O,
+    /// False if executions lack counts.
     complete: bool,
+    /// Counts in a second, by name of the event; null if there is
+    /// [no such figure](observe.md#meaning-of-the-figures).
     rates: R,
+    /// Values by name of the metric; null where absent.
     metrics: M,
 }
+
+/// The figures as a reader sees them.
+#[cfg(test)]
+pub(crate) type Written = Figures<
+    BTreeMap<String, Option<u64>>,
+    BTreeMap<String, Share>,
+    BTreeMap<String, Option<f64>>,
+    BTreeMap<String, Option<Share>>,
+    BTreeMap<String, Option<f64>>,
+    BTreeMap<String, Option<f64>>,
+>;
 
 /// JSON shows absent values as null.
 pub(super) fn figures<'a>(

@@ -3,47 +3,85 @@
 use pacman_regions::PhaseKind;
 use serde::Serialize;
 
+#[cfg(test)]
+use super::json_figures;
 use super::json_figures::figures;
 use super::report::{Columns, PhaseReport, Thread, ThreadPhase};
 use crate::document::List;
 
 #[derive(Serialize)]
-struct Phase<'a, F, T> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Phase<'a, F, T> {
+    /// Name that the program gives, with C++ types in readable form.
     name: &'a str,
+    /// Interface that marks it.
+    #[cfg_attr(test, schemars(with = "crate::schemas::foreign::PhaseKind"))]
     kind: PhaseKind,
+    /// Executions of all threads that ended.
     executions: u64,
+    /// Executions that never ended; no figure has them.
     unended: u64,
+    /// Time of the thread that has most.
     time_s: f64,
+    /// Part of the threads' useful time that they were on a processor; null if not known.
     useful_processor_share: Option<f64>,
+    /// Figures of all threads.
     figures: F,
+    /// Threads that had it.
     threads: T,
 }
 
 #[derive(Serialize)]
-struct PhaseThread<'a, F> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PhaseThread<'a, F> {
+    /// Number among the threads with phases; in a team the number in the team if it was free.
     thread: u32,
+    /// Executions that ended.
     executions: u64,
+    /// Executions that never ended; no figure has them.
     unended: u64,
+    /// Time from begin to end.
     time_s: f64,
+    /// The kernel's number of the context at the latest sample.
     cpu: Option<u32>,
+    /// Samples on another context than before.
     moves: u64,
+    /// Number of the package; null if it is not known or the thread moved.
     package: Option<u32>,
+    /// Number of the core in its package; null like that.
     core: Option<u32>,
+    /// Number of the context on its core; null like that.
     sibling: Option<u32>,
+    /// Executions with counts.
     counted: u64,
+    /// Reason why its counts were left out, or null: no processor can have counted them in that time.
     implausible: Option<&'a str>,
+    /// States of the thread; null without `--waits`.
     states: Option<PhaseStates>,
+    /// Figures of this thread.
     figures: F,
 }
 
 /// The states of a thread in a phase.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct PhaseStates {
+    /// Seconds outside of waits.
     useful_s: f64,
+    /// Seconds of waits at constructs, in MPI calls, and at the start and the end of regions that the
+    /// thread starts inside no other.
     waiting_s: f64,
+    /// Seconds of `useful_s` on no processor; null if the kernel's clock of the thread could not be
+    /// read.
     useful_off_s: Option<f64>,
+    /// Seconds of `waiting_s` on no processor; null like those.
     waiting_off_s: Option<f64>,
 }
+
+/// A phase as a reader sees it.
+#[cfg(test)]
+pub(crate) type Written =
+    Phase<'static, json_figures::Written, Vec<PhaseThread<'static, json_figures::Written>>>;
 
 pub(super) fn phase<'a>(columns: &'a Columns, phase: &'a PhaseReport) -> impl Serialize + 'a {
     let threads = || phase.threads.iter().zip(&phase.unended).zip(&phase.states);

@@ -11,6 +11,7 @@ mod json;
 mod json_figures;
 mod json_overview;
 mod json_phases;
+mod json_region;
 mod json_slots;
 mod json_states;
 mod launch;
@@ -57,6 +58,8 @@ use destination::{Destination, Form};
 use energy::EnergyMeter;
 pub(crate) use html::escaped;
 pub(crate) use json::VERSION as FORMAT_VERSION;
+#[cfg(test)]
+pub(crate) use json::Written;
 use launch::Ended;
 use memory::{Found, Memory};
 use pacman_core::atomic_write;

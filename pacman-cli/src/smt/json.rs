@@ -8,44 +8,77 @@ use super::picture;
 use super::source::Basis;
 
 #[derive(Serialize)]
-pub(super) struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a> {
+    /// File or event of the figures.
     source: &'a str,
+    /// Method of the measurement.
     method: String,
+    /// Reason for the method; null if one was asked for.
     choice: Option<&'a str>,
+    /// Simulated machine.
     simulated: Option<&'a str>,
+    /// Seconds of the step in which the source counts.
     step_s: f64,
+    /// Seconds of the measurement.
     time_s: f64,
+    /// Cores, over the whole measurement.
     cores: Vec<Core<'a>>,
+    /// Intervals of the measurement.
     intervals: Vec<Interval<'a>>,
+    /// Facts that a reader of the figures must know.
     notes: Vec<String>,
+    /// Exit status of the command.
     exit_status: Option<u8>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Interval<'a> {
+    /// Seconds from the begin to the end of the interval.
     until_s: f64,
+    /// Cores in the interval.
     cores: Vec<Core<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Core<'a> {
+    /// Number of the core in its package.
     core: u32,
+    /// Number of the package.
     package: u32,
+    /// Its contexts, by the kernel's numbers.
     cpus: &'a [u32],
+    /// Part of the time that each context was active, alone or not.
+    #[cfg_attr(test, schemars(inner(range(min = 0, max = 1))))]
     active: Vec<f64>,
+    /// Part of the time in which no context was active.
+    #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     idle: f64,
+    /// Part of the time in which this context was active and no other, by context.
+    #[cfg_attr(test, schemars(inner(range(min = 0, max = 1))))]
     only: Vec<f64>,
+    /// Part of the time in which two or more contexts were active.
+    #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     shared: f64,
+    /// Least and greatest possible values of the three.
     bounds: Bounds,
+    /// Largest error of these parts from steps and reading times.
     uncertainty: f64,
+    /// Longest seconds between the readings of the core's contexts.
     skew_s: f64,
 }
 
 /// The least and the most of each.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Bounds {
+    /// Least and most.
     idle: [f64; 2],
+    /// Least and most of each.
     only: Vec<[f64; 2]>,
+    /// Least and most.
     shared: [f64; 2],
 }
 

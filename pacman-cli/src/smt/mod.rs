@@ -29,6 +29,8 @@ use counters::Counters;
 use idle::IdleTimes;
 use options::MethodArg;
 
+#[cfg(test)]
+pub(crate) use json::Document;
 pub(crate) use options::SmtArgs;
 
 /// The chosen method.

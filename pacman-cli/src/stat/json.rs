@@ -11,98 +11,173 @@ use super::usage::UsageDocument;
 use crate::document::{List, ProvenanceDocument};
 use crate::exit::Exit;
 
+/// The counts of a command.
 #[derive(Serialize)]
-struct Document<'a, R> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a, R> {
+    /// Name of the format.
+    #[cfg_attr(test, schemars(extend("const" = "pacman-stat")))]
     format: &'a str,
+    /// Rises where a member changes its meaning or disappears.
+    #[cfg_attr(test, schemars(extend("const" = 1)))]
     version: u32,
+    /// [Where, when and by which version](#conventions).
     provenance: ProvenanceDocument<'a>,
+    /// Words of the command.
     command: &'a [String],
+    /// Process of `-p`.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     process: Option<i32>,
+    /// Subject of a row; `run` with `--repeat`.
+    #[cfg_attr(test, schemars(extend("enum" = ["thread", "core", "context", "run"])))]
     by: &'a str,
+    /// Interval of the figures; null for the whole run.
     interval: Option<Part>,
+    /// Time that was counted.
     elapsed_ns: u64,
     #[serde(flatten)]
     usage: UsageDocument,
+    /// Exit status of the command; null while it runs.
     exit_status: Option<u8>,
+    /// True if the counts come from a simulated machine.
     simulated: bool,
+    /// Events in the order of all counts.
     events: Vec<Event<'a>>,
+    /// Events that were counted at the same time, as indices into `events`; several lists if
+    /// [sets rotated](count-c.md#more-events-than-counters).
     sets: &'a [Vec<usize>],
+    /// Threads, cores, contexts or runs.
     rows: R,
+    /// Sum of the rows.
     total: Total,
+    /// Over the runs of `--repeat`, each figure by itself; otherwise null.
     summaries: Option<Summaries>,
+    /// Facts that a reader of the figures must know.
     notes: &'a [String],
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Part {
+    /// Number of the interval, from 0.
     number: usize,
+    /// Begin, from the start of the command.
     begin_ns: u64,
+    /// End, from the start of the command.
     end_ns: u64,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Event<'a> {
+    /// Name as asked.
     name: &'a str,
+    /// Unit of one count.
     unit: &'a str,
+    /// True if a hardware counter counts it.
     hardware: bool,
+    /// Reason why all counts may be wrong.
     doubt: Option<&'a str>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Figures {
+    /// Time on processors; of a run its elapsed time.
     time_ns: u64,
+    /// Counts by event; null for an event that was never on a counter.
     counts: Option<Vec<Option<u64>>>,
+    /// Part of the time in which each event was counted: below 1 its count is an estimate, at 0 it
+    /// has none; null if all events were counted at once.
+    #[cfg_attr(test, schemars(inner(range(min = 0, max = 1))))]
     counted_shares: Option<Vec<f64>>,
+    /// Instructions per cycle.
     ipc: Option<f64>,
+    /// Part of the cycles without progress.
     stall_share: Option<f64>,
+    /// Rate of the clock in 10⁹ Hz.
     ghz: Option<f64>,
+    /// Parts of the issue slots.
     slots: Option<SlotsDocument>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Total {
     #[serde(flatten)]
     figures: Figures,
+    /// Rows without counts.
     missing: usize,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Summaries {
+    /// Medians.
     median: RunDocument,
+    /// Minima.
     minimum: RunDocument,
+    /// Maxima.
     maximum: RunDocument,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RunDocument {
     #[serde(flatten)]
     figures: Figures,
+    /// User time of the run.
     user_ns: Option<u64>,
+    /// System time of the run.
     system_ns: Option<u64>,
 }
 
 #[derive(Serialize)]
-struct RowDocument<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RowDocument<'a> {
     #[serde(flatten)]
     figures: Figures,
+    /// Number of the thread; null for other rows.
     thread: Option<usize>,
+    /// Process of the thread.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pid: Option<i32>,
+    /// The kernel's number of the thread.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     tid: Option<i32>,
+    /// Name of the thread.
     name: Option<&'a str>,
+    /// Threads or contexts that a core's row sums; null for other rows.
     rows: Option<usize>,
+    /// Number of the package; null if it is not known.
     package: Option<u32>,
+    /// Number of the core in its package; null if it is not known.
     core: Option<u32>,
+    /// Number of the context on its core; null for a core.
     sibling: Option<u32>,
+    /// The kernel's number of the context; null for a core.
     cpu: Option<u32>,
+    /// True if it was bound there.
     bound: bool,
+    /// True if it was elsewhere, too.
     moved: bool,
+    /// Facts about the row.
     notes: &'a [String],
+    /// Reason why its counts were left out as impossible.
     implausible: Option<&'a str>,
+    /// Number of the run; null for other rows.
     run: Option<&'a str>,
+    /// User time of the run.
     user_ns: Option<u64>,
+    /// System time of the run.
     system_ns: Option<u64>,
+    /// Exit status of the run.
     exit_status: Option<u8>,
 }
+
+/// The document as a reader sees it.
+#[cfg(test)]
+pub(crate) type Whole = Document<'static, Vec<RowDocument<'static>>>;
 
 /// The whole run or an interval of it; `total` is the sum of the rows.
 pub(super) fn document<'a>(

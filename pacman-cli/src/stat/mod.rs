@@ -35,6 +35,8 @@ use contexts::Contexts;
 use events::Chosen;
 pub(crate) use events::named_twice;
 use follow::Follower;
+#[cfg(test)]
+pub(crate) use json::Whole;
 use launch::Held;
 pub(crate) use launch::{found, has_capabilities};
 use sets::EventSets;

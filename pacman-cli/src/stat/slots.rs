@@ -11,11 +11,22 @@ use super::figures::{Columns, Figures};
 
 /// The categories as members of JSON.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct SlotsDocument {
+    /// Slots whose operation retired.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     retiring: f64,
+    /// Slots lost to operations that never retired.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     bad_speculation: f64,
+    /// Slots that the front end left empty.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     frontend_bound: f64,
+    /// Slots for which the back end took no operation.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     backend_bound: f64,
+    /// Slots for which the sibling was chosen.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     smt_contention: Option<f64>,
 }
 

@@ -13,9 +13,15 @@ pub(super) struct Usage {
 
 /// The members of JSON; null where no command was counted to its end.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct UsageDocument {
+    /// User time of the command and of the child processes that it waited for, as time(1) has it;
+    /// null with `-a` and `-p`, for an interval, and while it runs.
     user_ns: Option<u64>,
+    /// System time of the same.
     system_ns: Option<u64>,
+    /// Both as a multiple of `elapsed_ns`: the mean number of processors in use; null like them.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     cpus_used: Option<f64>,
 }
 

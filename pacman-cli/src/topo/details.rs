@@ -16,18 +16,29 @@ pub(super) struct Details {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct CacheDocument {
+    /// Level, from 1.
     level: u32,
+    /// Content of the cache.
+    #[cfg_attr(test, schemars(extend("enum" = ["data", "instruction", "unified"])))]
     kind: String,
+    /// Size; null if it is not known.
     bytes: Option<u64>,
+    /// Contexts that share it.
     cpus: Vec<u32>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ClockDocument {
+    /// Contexts with these rates.
     cpus: Vec<u32>,
+    /// Lowest rate; null if it is not known.
     min_hz: Option<u64>,
+    /// Rate without turbo; null if it is not known.
     base_hz: Option<u64>,
+    /// Highest rate; null if it is not known.
     max_hz: Option<u64>,
 }
 

@@ -7,60 +7,104 @@ use serde::Serialize;
 use super::details::{CacheDocument, ClockDocument, Details};
 
 #[derive(Serialize)]
-pub(super) struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a> {
+    /// Name of the machine.
     machine: &'a str,
+    /// Source of the facts.
     source: String,
+    /// It is the machine that runs this.
     this_system: bool,
+    /// It has cores of several types.
     hybrid: bool,
+    /// Number of contexts.
     contexts: usize,
+    /// Most contexts of a core.
     contexts_per_core: usize,
+    /// Packages.
     packages: Vec<Package>,
+    /// Contexts that this process may use.
     allowed: Vec<u32>,
+    /// Contexts that are offline.
     offline: Vec<u32>,
+    /// Restrictions of this process.
     restrictions: Vec<Restriction<'a>>,
+    /// Limit of CPU time.
     quota: Option<Quota<'a>>,
+    /// Threads that can run at once: the allowed contexts, or the quota rounded up if that is less.
     effective_contexts: usize,
+    /// Caches; null if they are unknown.
     caches: Option<Vec<CacheDocument>>,
+    /// Clock rates; null if they are unknown.
     clocks: Option<Vec<ClockDocument>>,
+    /// Rate of the time-stamp counter of this system; null if it is not known.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     tsc_hz: Option<f64>,
+    /// Facts that the system does not tell or tells in two ways, and what is assumed.
     caveats: Vec<String>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Package {
+    /// Number of the package.
     package: u32,
+    /// Its cores.
     cores: Vec<Core>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Core {
+    /// Number of the core in its package.
     core: u32,
+    /// Die.
     die: u32,
+    /// NUMA node.
     node: u32,
+    /// Type of the core.
+    #[cfg_attr(test, schemars(extend("enum" = ["uniform", "performance", "efficiency", "low-power"])))]
     r#type: String,
+    /// Its contexts.
     contexts: Vec<Context>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Context {
+    /// The kernel's number.
     cpu: u32,
+    /// Number on its core.
     sibling: u32,
+    /// NUMA node.
     node: u32,
+    /// This process may use it.
     allowed: bool,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Restriction<'a> {
+    /// Source of the restriction.
     by: String,
+    /// File of a cpuset.
     file: Option<&'a str>,
+    /// Contexts that it takes away, by the kernel's numbers.
     cpus: Vec<u32>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Quota<'a> {
+    /// CPUs worth of time.
     cpus: f64,
+    /// Seconds of CPU time in a period.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     time_s: f64,
+    /// Seconds of a period.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     period_s: f64,
+    /// File of the limit.
     file: &'a str,
 }
 

@@ -16,6 +16,10 @@ use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::terminal::Terminal;
 use details::Details;
+#[cfg(test)]
+pub(crate) use json::Document as Facts;
+#[cfg(test)]
+pub(crate) use tiles::Document as Die;
 
 /// Show the packages, cores and hardware contexts of this machine.
 ///

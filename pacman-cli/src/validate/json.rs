@@ -7,53 +7,91 @@ use super::report::{Report, exit_status};
 use crate::validate::checks::{Outcome, Verdict};
 
 #[derive(Serialize)]
-pub(super) struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a> {
+    /// Processor that was measured.
     processor: Processor<'a>,
+    /// Context that it was measured on: the kernel's number.
     cpu: u32,
+    /// Repeats of each measurement.
     repeats: usize,
+    /// Exit status of the command.
     exit_status: u8,
+    /// Measured events.
     events: Vec<Event<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Processor<'a> {
+    /// Name by CPUID.
     name: &'a str,
+    /// Table of events.
     table: &'a str,
+    /// Processors of the table.
     title: &'a str,
+    /// Vendor by CPUID; null if it is not known.
     vendor: Option<&'a str>,
+    /// Family by CPUID.
     family: Option<u32>,
+    /// Model by CPUID.
     model: Option<u32>,
+    /// Stepping by CPUID.
     stepping: Option<u32>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Event<'a> {
+    /// Name of the event.
     event: &'a str,
+    /// Code that makes it happen.
     kernel: &'a str,
+    /// Unit of one count.
     unit: Option<&'a str>,
+    /// Events of the hardware behind it; null for an event of the kernel.
     native: Option<Native<'a>>,
+    /// Verdict.
+    #[cfg_attr(test, schemars(extend("enum" = ["exact", "within", "over", "under", "unusable", "not-countable"])))]
     verdict: &'a str,
+    /// Verdict in words.
     text: String,
+    /// Systematic factor.
     factor: Option<f64>,
+    /// Greatest deviation of a repeat from the factor.
     spread: Option<f64>,
+    /// Greatest relative error.
     error: Option<f64>,
+    /// How counts were read.
+    #[cfg_attr(test, schemars(extend("enum" = ["rdpmc", "read", null])))]
     read_path: Option<&'a str>,
+    /// Reason why all counts may be wrong.
     doubt: Option<&'a str>,
+    /// Repeats that were disturbed.
     disturbed: Option<usize>,
+    /// Counts and truth of each repeat.
     samples: Vec<Sample>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Native<'a> {
+    /// The hardware's events.
     expression: &'a str,
+    /// Errata of the vendor.
     errata: &'a [&'static str],
+    /// Difference from the meaning.
     caveat: &'a str,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Sample {
+    /// Least true number.
     low: u64,
+    /// Greatest true number.
     high: u64,
+    /// Count.
     counted: i64,
 }
 

@@ -15,6 +15,8 @@ use crate::terminal::Terminal;
 use crate::validate::checks::{Check, Validator};
 use pacman_core::{atomic_write, platform};
 
+#[cfg(test)]
+pub(crate) use json::Document;
 use progress::Progress;
 use report::{Report, exit_status};
 

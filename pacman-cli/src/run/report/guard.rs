@@ -7,9 +7,13 @@ use crate::run::names::{Name, Names, last};
 
 /// A guard of a region.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct GuardReport {
+    /// Name of the guard, for `--lift`.
     pub(in crate::run) guard: String,
+    /// Reason in words.
     pub(in crate::run) why: String,
+    /// Executions that it kept as they were.
     pub(in crate::run) executions: u64,
     /// The program's first call that made the guard act: `file:line`, or the module and an offset.
     pub(in crate::run) at: Option<String>,

@@ -7,31 +7,49 @@ use super::die;
 use super::shown::on_tile;
 
 #[derive(Serialize)]
-pub(super) struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Document<'a> {
+    /// Name of the processor.
     processor: &'a str,
+    /// Tiles with cores; null if they are unknown.
     tiles: Option<Vec<Tile>>,
+    /// Numbers of the tiles without cores; null if they are unknown.
     tiles_without_cores: Option<Vec<u32>>,
+    /// Reason if the tiles are unknown.
     tiles_unknown: Option<String>,
+    /// Caching and home agents, with the slices of the last cache; null if they are unknown.
     cha: Option<Slices<'a>>,
+    /// Reason if the agents are unknown.
     cha_unknown: Option<String>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Tile {
+    /// Number of the tile.
     tile: u32,
+    /// Contexts of the tile.
     cpus: Vec<u32>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Slices<'a> {
+    /// Source of the masks.
     source: &'a str,
+    /// Dies.
     dies: Vec<Die<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Die<'a> {
+    /// PCI device.
     device: Option<&'a str>,
+    /// Mask of the slices that are there.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^0x[0-9a-f]+$")))]
     mask: String,
+    /// Places of slices on the die.
     places: Vec<u32>,
 }
 

@@ -13,6 +13,8 @@ use std::io::Write;
 use pacman_core::Topology;
 
 use self::die::Die;
+#[cfg(test)]
+pub(crate) use self::json::Document;
 use crate::document;
 use crate::error::{CliError, CliResult, REFUSED};
 

@@ -1,0 +1,298 @@
+//! The regions of the JSON report.
+
+use pacman_events::shown::text_of;
+use pacman_regions::Loop;
+use serde::Serialize;
+
+use super::json_figures::figures;
+use super::report::{self, Columns, GuardReport, ProcessReport, RegionReport, RegionStates};
+use super::{json_slots, json_states};
+use crate::document::List;
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Region<'a, F, T> {
+    /// Name of the region.
+    name: &'a str,
+    /// Label of the Kokkos kernel that it belongs to, as the program gives it; null without.
+    label: Option<&'a str>,
+    /// Symbol of its code.
+    symbol: Option<&'a str>,
+    /// Source file.
+    file: Option<&'a str>,
+    /// Line in it.
+    line: Option<u32>,
+    /// File with the code.
+    module: String,
+    /// Address in the file.
+    address: u64,
+    /// LLVM's description of the place.
+    source: Option<&'a str>,
+    /// Entry of the runtime that starts it.
+    entry: &'a str,
+    /// Runtime that ran it.
+    runtime: Option<String>,
+    /// Completed executions.
+    executions: u64,
+    /// Sample of the timed executions, by which figures of threads are
+    /// [estimates](observe.md#overhead-budget); null if the threads of every execution were timed.
+    sampling: Option<json_states::Sample>,
+    /// Executions inside another region.
+    nested: u64,
+    /// Executions inside another execution of the same region; only the outermost ones are in the
+    /// times.
+    within: u64,
+    /// Threads that started the region; the share is at most this number.
+    starters: u32,
+    /// Sum of their wall times.
+    time_s: f64,
+    /// Mean wall time.
+    mean_s: Option<f64>,
+    /// Shortest execution.
+    shortest_s: f64,
+    /// Longest execution.
+    longest_s: f64,
+    /// Part of the process's time.
+    share: Option<f64>,
+    /// Teams by their size.
+    teams: Vec<Team>,
+    /// Greatest busy time over the mean.
+    imbalance: Option<f64>,
+    /// Part of the team's time without work.
+    waiting: Option<f64>,
+    /// Part of the time that observing cost.
+    overhead: Option<f64>,
+    /// Efficiency of the region; null without `--waits`.
+    efficiency: Option<json_states::Efficiency>,
+    /// Seconds of useful time of all threads on no processor; null if not known.
+    useful_off_s: Option<f64>,
+    /// Seconds of waits at constructs of all threads on no processor; null if not known.
+    waiting_off_s: Option<f64>,
+    /// Part of the useful time that the threads were on a processor; null if not known or without
+    /// useful time.
+    useful_processor_share: Option<f64>,
+    /// Figures of all threads.
+    figures: F,
+    /// Figures without those of waits; null without `--waits`, without events, and if a wait could
+    /// not be counted.
+    useful_figures: Option<F>,
+    /// Figures of waits at constructs; null like those.
+    waiting_figures: Option<F>,
+    /// [Issue slots](stalls-and-smt.md) of siblings side by side; null if their events were not counted.
+    slots: Option<json_slots::Slots<'a>>,
+    /// Energy of all processor packages during executions outside of other regions; null if none was
+    /// read.
+    energy: Option<RegionEnergy>,
+    /// Threads of the team.
+    threads: T,
+    /// Choices of adaptation; null if the region was only observed.
+    adaptation: Option<Adaptation<'a>>,
+    /// An execution that had not ended when the process did, which no other figure has; null if there
+    /// was none.
+    open: Option<json_states::Open>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Team {
+    /// Size of the team.
+    threads: u32,
+    /// Executions with it.
+    executions: u64,
+    /// Sum of their wall times.
+    time_s: f64,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RegionEnergy {
+    /// Joules of all processor packages, with everything that runs there.
+    energy_j: f64,
+    /// Joules that `energy_j` [may be wrong by](observe.md#energy), because counters move in steps.
+    resolution_j: f64,
+    /// Mean power of the packages.
+    power_w: Option<f64>,
+    /// Time between the readings.
+    time_s: f64,
+    /// Executions with energy.
+    executions: u64,
+    /// Executions outside of other regions without energy.
+    unread: u64,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Thread<'a, F> {
+    /// Number in the team.
+    thread: u32,
+    /// Executions that it took part in.
+    executions: u64,
+    /// Time inside the body.
+    busy_s: f64,
+    /// The kernel's number of the context at the latest sample.
+    cpu: Option<u32>,
+    /// Samples on another context than before.
+    moves: u64,
+    /// Number of the package; null if it is not known or the thread moved.
+    package: Option<u32>,
+    /// Number of the core in its package; null like that.
+    core: Option<u32>,
+    /// Number of the context on its core; null like that.
+    sibling: Option<u32>,
+    /// Threads on other contexts of its core.
+    beside: &'a [u32],
+    /// Executions with counts.
+    counted: u64,
+    /// Reason why its counts were left out, or null: no processor can have counted them in that time.
+    implausible: Option<&'a str>,
+    /// States of the thread; null without `--waits`.
+    states: Option<json_states::States>,
+    /// Figures of this thread.
+    figures: F,
+    /// Figures without those of waits; null without `--waits`, without events, and if a wait could
+    /// not be counted.
+    useful_figures: Option<F>,
+    /// Figures of waits at constructs; null like those.
+    waiting_figures: Option<F>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Adaptation<'a> {
+    /// State of the controller.
+    state: &'a str,
+    /// Threads of the next execution.
+    threads: u32,
+    /// Configuration of the next execution.
+    configuration: &'a str,
+    /// Reason for the choice.
+    why: &'a str,
+    /// Executions on fewer threads or contexts by choice, not by `--max-threads` alone.
+    reduced: u64,
+    /// Estimated gain against the default; below 0: lost.
+    gained_s: Option<f64>,
+    /// Guards that acted.
+    guards: &'a [GuardReport],
+    /// Loops with a number of threads of their own.
+    #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::Loop>"))]
+    loops: &'a [Loop],
+    /// Chunks of the program's dynamic loops that a thread takes at once; 1 as the program has it.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    chunks_at_once: u32,
+}
+
+/// A region as a reader sees it.
+#[cfg(test)]
+pub(crate) type Written = Region<
+    'static,
+    super::json_figures::Written,
+    Vec<Thread<'static, super::json_figures::Written>>,
+>;
+
+pub(super) fn region<'a>(
+    process: &'a ProcessReport,
+    region: &'a RegionReport,
+) -> impl Serialize + 'a {
+    let columns = &process.columns;
+    let team = |team: &pacman_regions::Team| Team {
+        threads: team.threads,
+        executions: team.executions,
+        time_s: team.seconds,
+    };
+    Region {
+        name: &region.name.text,
+        label: region.label.as_deref(),
+        symbol: region.name.symbol.as_deref(),
+        file: region.name.file.as_deref(),
+        line: region.name.line,
+        module: text_of(&region.site.module),
+        address: region.site.address,
+        source: region.site.source.as_deref(),
+        entry: &region.entry,
+        runtime: process.runtimes.get(region.runtime).map(report::runtime),
+        executions: region.executions,
+        sampling: json_states::sample(region),
+        nested: region.nested,
+        within: region.within,
+        starters: region.starters,
+        time_s: region.seconds,
+        mean_s: region.mean,
+        shortest_s: region.shortest,
+        longest_s: region.longest,
+        share: region.share,
+        teams: region.teams.iter().map(team).collect(),
+        imbalance: region.imbalance,
+        waiting: region.waiting,
+        overhead: region.overhead,
+        efficiency: json_states::efficiency(region),
+        useful_off_s: region.states.as_ref().and_then(|states| states.useful_time().1),
+        waiting_off_s: region.states.as_ref().and_then(RegionStates::waiting_off),
+        useful_processor_share: region.states.as_ref().and_then(RegionStates::processor_share),
+        figures: figures(columns, &region.figures),
+        useful_figures: region.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
+        waiting_figures: region
+            .by_state
+            .as_ref()
+            .map(|by_state| figures(columns, &by_state.waiting)),
+        slots: region.slots.as_ref().map(json_slots::slots),
+        energy: region.energy.as_ref().map(region_energy),
+        threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
+        adaptation: region.adaptation.as_ref().map(|one| adaptation(one, &region.guards)),
+        open: region.open.as_ref().map(json_states::open),
+    }
+}
+
+fn thread<'a>(
+    columns: &'a Columns,
+    region: &'a RegionReport,
+    thread: &'a report::Thread,
+) -> impl Serialize + 'a {
+    Thread {
+        thread: thread.row.thread,
+        executions: thread.row.executions,
+        busy_s: thread.row.seconds,
+        cpu: thread.row.cpu,
+        moves: thread.row.moves,
+        package: thread.seat.map(|seat| seat.package),
+        core: thread.seat.map(|seat| seat.core),
+        sibling: thread.seat.map(|seat| seat.sibling),
+        beside: &thread.beside,
+        counted: thread.row.counted,
+        implausible: thread.implausible.as_deref(),
+        states: json_states::states(region, thread.row.thread),
+        figures: figures(columns, &thread.figures),
+        useful_figures: thread.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
+        waiting_figures: thread
+            .by_state
+            .as_ref()
+            .map(|by_state| figures(columns, &by_state.waiting)),
+    }
+}
+
+fn adaptation<'a>(
+    adaptation: &'a pacman_regions::Adaptation,
+    guards: &'a [GuardReport],
+) -> Adaptation<'a> {
+    Adaptation {
+        state: &adaptation.state,
+        threads: adaptation.threads,
+        configuration: &adaptation.configuration,
+        why: &adaptation.why,
+        reduced: adaptation.reduced,
+        gained_s: adaptation.gained,
+        guards,
+        loops: &adaptation.loops,
+        chunks_at_once: adaptation.chunks.unwrap_or(1),
+    }
+}
+
+fn region_energy(energy: &report::EnergyFigures) -> RegionEnergy {
+    RegionEnergy {
+        energy_j: energy.joules,
+        resolution_j: energy.resolution,
+        power_w: energy.watts,
+        time_s: energy.seconds,
+        executions: energy.executions,
+        unread: energy.unread,
+    }
+}
