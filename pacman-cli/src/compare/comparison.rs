@@ -2,16 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::input::{Factors, ProcessMembers, RegionMembers, RunDocument};
 use super::noise::{Ratio, Spread, Verdict, median};
 use super::places::{self, Place};
 
 /// A region as it is shown.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Key {
+    /// Name of the region.
     pub(super) name: String,
+    /// Its source file.
     pub(super) file: Option<String>,
-    /// The part of a process's time, on the side where it is greater.
+    /// Part of a process's time, on the side where it is greater.
     pub(super) share: f64,
 }
 
@@ -51,15 +56,22 @@ pub(super) struct Side {
 }
 
 /// The figures of a region or a program on one side: medians over the reports.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Figures {
+    /// Wall time.
+    #[serde(rename = "time_s")]
     pub(super) seconds: f64,
+    /// Executions.
     pub(super) executions: f64,
-    /// Seconds of all threads, by cause; empty if waits were not timed.
+    /// Seconds of all threads: useful, start, end, and waits by cause; empty if waits were not timed.
+    #[serde(rename = "states")]
     pub(super) waits: BTreeMap<String, f64>,
-    /// Counts of all threads; without events that some execution lacks.
+    /// Counts of all threads by event, also those named `useful EVENT` and `waiting EVENT`; without
+    /// those that some execution lacks.
     pub(super) counts: BTreeMap<String, f64>,
     /// How many parts were added.
+    #[serde(skip)]
     parts: usize,
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use pacman_events::shown::shown_path;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, CliResult};
 use crate::run::FORMAT_VERSION;
@@ -36,15 +36,21 @@ pub(super) struct ProcessMembers {
 }
 
 /// The efficiency tree of a process.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Factors {
+    /// Parallel factor.
     pub(super) parallel: f64,
+    /// MPI factor.
     pub(super) mpi: f64,
+    /// Serialization factor.
     pub(super) serialization: f64,
+    /// Load balance factor.
     pub(super) load_balance: f64,
+    /// Scheduling factor.
     pub(super) scheduling: f64,
-    /// Of the process.
-    #[serde(skip)]
+    /// Part of the time in which threads of the process could run that they ran.
+    #[serde(skip_deserializing)]
     pub(super) processor_share: Option<f64>,
 }
 

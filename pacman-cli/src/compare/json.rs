@@ -1,10 +1,11 @@
 //! A comparison for programs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::comparison::{Comparison, Figures, Key, Pair, Side};
+use super::input::Factors;
 use super::text;
 
 #[derive(Serialize)]
@@ -25,9 +26,9 @@ pub(crate) struct Document<'a> {
     /// Regions of both sides, longest first.
     regions: Vec<Region<'a>>,
     /// Regions of the first side alone.
-    only_before: Vec<Name<'a>>,
+    only_before: &'a [Key],
     /// Regions of the second side alone.
-    only_after: Vec<Name<'a>>,
+    only_after: &'a [Key],
     /// Facts that a reader of the figures must know.
     notes: Vec<String>,
 }
@@ -52,42 +53,14 @@ struct SideDocument<'a> {
     /// Whether threads lacked a processor in some report: then all verdicts are unclear.
     lacks_processors: bool,
     /// Efficiency tree, medians of the reports; null unless each report has the tree of one process.
-    efficiency: Option<Efficiency>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Efficiency {
-    /// Parallel factor.
-    parallel: f64,
-    /// MPI factor.
-    mpi: f64,
-    /// Serialization factor.
-    serialization: f64,
-    /// Load balance factor.
-    load_balance: f64,
-    /// Scheduling factor.
-    scheduling: f64,
-    /// Part of the time in which threads could run that they ran.
-    processor_share: Option<f64>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Name<'a> {
-    /// Name of the region.
-    name: &'a str,
-    /// Its source file.
-    file: Option<&'a str>,
-    /// Part of a process's time.
-    share: f64,
+    efficiency: Option<&'a Factors>,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Region<'a> {
     #[serde(flatten)]
-    name: Name<'a>,
+    name: &'a Key,
     #[serde(flatten)]
     pair: PairDocument<'a>,
 }
@@ -107,22 +80,9 @@ struct PairDocument<'a> {
     /// Instructions per cycle after over before; null without both counts.
     ipc_ratio: Option<f64>,
     /// Figures before.
-    before: FigureDocument<'a>,
+    before: &'a Figures,
     /// Figures after.
-    after: FigureDocument<'a>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct FigureDocument<'a> {
-    /// Wall time, the median of the reports.
-    time_s: f64,
-    /// Executions, the median of the reports.
-    executions: f64,
-    /// Seconds of all threads: useful, start, end, and waits by cause; empty if waits were not timed.
-    states: &'a BTreeMap<String, f64>,
-    /// Counts of all threads by event, also those named `useful EVENT` and `waiting EVENT`; without those that some execution lacks.
-    counts: &'a BTreeMap<String, f64>,
+    after: &'a Figures,
 }
 
 pub(super) fn document(comparison: &Comparison) -> Document<'_> {
@@ -133,25 +93,17 @@ pub(super) fn document(comparison: &Comparison) -> Document<'_> {
         after: side(&comparison.after),
         program: pair(&comparison.whole),
         regions: comparison.regions.iter().map(|(key, pair)| region(key, pair)).collect(),
-        only_before: comparison.only_before.iter().map(name).collect(),
-        only_after: comparison.only_after.iter().map(name).collect(),
+        only_before: &comparison.only_before,
+        only_after: &comparison.only_after,
         notes: text::notes(comparison),
     }
 }
 
 fn region<'a>(key: &'a Key, both: &'a Pair) -> Region<'a> {
-    Region { name: name(key), pair: pair(both) }
+    Region { name: key, pair: pair(both) }
 }
 
 fn side(side: &Side) -> SideDocument<'_> {
-    let efficiency = side.factors.as_ref().map(|factors| Efficiency {
-        parallel: factors.parallel,
-        mpi: factors.mpi,
-        serialization: factors.serialization,
-        load_balance: factors.load_balance,
-        scheduling: factors.scheduling,
-        processor_share: factors.processor_share,
-    });
     SideDocument {
         command: &side.command,
         host: &side.host,
@@ -161,12 +113,8 @@ fn side(side: &Side) -> SideDocument<'_> {
         reports: side.reports,
         threads: &side.threads,
         lacks_processors: side.is_busy,
-        efficiency,
+        efficiency: side.factors.as_ref(),
     }
-}
-
-fn name(key: &Key) -> Name<'_> {
-    Name { name: &key.name, file: key.file.as_deref(), share: key.share }
 }
 
 fn pair(pair: &Pair) -> PairDocument<'_> {
@@ -177,16 +125,7 @@ fn pair(pair: &Pair) -> PairDocument<'_> {
         high: interval.map(|(_, high)| high),
         verdict: pair.verdict.word(),
         ipc_ratio: text::ipc(pair),
-        before: figures(&pair.before),
-        after: figures(&pair.after),
-    }
-}
-
-fn figures(figures: &Figures) -> FigureDocument<'_> {
-    FigureDocument {
-        time_s: figures.seconds,
-        executions: figures.executions,
-        states: &figures.waits,
-        counts: &figures.counts,
+        before: &pair.before,
+        after: &pair.after,
     }
 }

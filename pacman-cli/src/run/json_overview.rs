@@ -8,47 +8,13 @@ use super::report::{MpiCall, MpiFactors, MpiReport, Overview, RankSummary, Regio
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Ranks<'a> {
     /// Ranks.
-    processes: Vec<Process<'a>>,
+    processes: &'a [RankSummary],
     /// Regions of the same name and source, longest first.
     regions: Vec<Region<'a>>,
     /// TALP's factors over the processes that called MPI; null without `--waits`.
-    mpi: Option<Factors>,
+    mpi: Option<MpiFactors>,
     /// MPI functions, those with the most time first.
-    calls: Vec<Call<'a>>,
-}
-
-/// TALP's factors over the processes.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Factors {
-    /// Processes that called MPI.
-    processes: usize,
-    /// Useful part of all time.
-    parallel: Option<f64>,
-    /// Part outside of MPI: load balance times communication.
-    efficiency: f64,
-    /// Mean over longest time outside of MPI.
-    load_balance: f64,
-    /// Longest time outside of MPI over the longest time.
-    communication: f64,
-    /// Useful part of the time outside of MPI.
-    openmp: Option<f64>,
-}
-
-/// The calls of one MPI function.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Call<'a> {
-    /// Name of the MPI function.
-    name: &'a str,
-    /// Calls outside of regions.
-    count: u64,
-    /// Their time, of all threads.
-    time_s: f64,
-    /// Calls inside of regions.
-    inside_count: u64,
-    /// Their time, of all threads.
-    inside_s: f64,
+    calls: &'a [MpiCall],
 }
 
 /// The MPI calls of one process.
@@ -58,28 +24,7 @@ pub(super) struct Mpi<'a> {
     /// Time outside of regions, of the thread that starts regions.
     outside_s: f64,
     /// MPI functions, those with the most time first.
-    calls: Vec<Call<'a>>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Process<'a> {
-    /// Rank in `MPI_COMM_WORLD`.
-    rank: u32,
-    /// Name of its host.
-    host: Option<&'a str>,
-    /// The kernel's number of its process.
-    pid: u32,
-    /// Its wall time.
-    time_s: f64,
-    /// Time in regions that were inside no other.
-    regions_s: f64,
-    /// Wall time that the waiting of its threads is worth.
-    waiting_s: f64,
-    /// Time in MPI outside of regions; null without timed calls.
-    mpi_s: Option<f64>,
-    /// Useful part of its threads' time; null without `--waits`.
-    parallel: Option<f64>,
+    calls: &'a [MpiCall],
 }
 
 #[derive(Serialize)]
@@ -111,44 +56,16 @@ struct Region<'a> {
 
 pub(super) fn ranks(overview: &Overview) -> Option<Ranks<'_>> {
     overview.has_several().then(|| Ranks {
-        processes: overview.ranks.iter().map(process).collect(),
+        processes: &overview.ranks,
         regions: overview.regions.iter().map(region).collect(),
-        mpi: MpiFactors::of(&overview.mpi.times).map(factors),
-        calls: overview.mpi.calls.iter().map(call).collect(),
+        mpi: MpiFactors::of(&overview.mpi.times),
+        calls: &overview.mpi.calls,
     })
 }
 
 /// The MPI calls of a process, if they were timed and there are any.
 pub(super) fn mpi(mpi: &MpiReport) -> Mpi<'_> {
-    Mpi { outside_s: mpi.outside, calls: mpi.calls.iter().map(call).collect() }
-}
-
-fn factors(factors: MpiFactors) -> Factors {
-    let MpiFactors { processes, parallel, mpi, load_balance, communication, openmp } = factors;
-    Factors { processes, parallel, efficiency: mpi, load_balance, communication, openmp }
-}
-
-fn call(call: &MpiCall) -> Call<'_> {
-    Call {
-        name: &call.name,
-        count: call.count,
-        time_s: call.seconds,
-        inside_count: call.inside_count,
-        inside_s: call.inside_seconds,
-    }
-}
-
-fn process(rank: &RankSummary) -> Process<'_> {
-    Process {
-        rank: rank.rank,
-        host: rank.host.as_deref(),
-        pid: rank.pid,
-        time_s: rank.seconds,
-        regions_s: rank.in_regions,
-        waiting_s: rank.waiting,
-        mpi_s: rank.mpi,
-        parallel: rank.parallel,
-    }
+    Mpi { outside_s: mpi.outside, calls: &mpi.calls }
 }
 
 fn region(region: &RegionSummary) -> Region<'_> {

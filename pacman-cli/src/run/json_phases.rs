@@ -57,25 +57,9 @@ pub(crate) struct PhaseThread<'a, F> {
     /// Reason why its counts were left out, or null: no processor can have counted them in that time.
     implausible: Option<&'a str>,
     /// States of the thread; null without `--waits`.
-    states: Option<PhaseStates>,
+    states: Option<ThreadPhase>,
     /// Figures of this thread.
     figures: F,
-}
-
-/// The states of a thread in a phase.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct PhaseStates {
-    /// Seconds outside of waits.
-    useful_s: f64,
-    /// Seconds of waits at constructs, in MPI calls, and at the start and the end of regions that the
-    /// thread starts inside no other.
-    waiting_s: f64,
-    /// Seconds of `useful_s` on no processor; null if the kernel's clock of the thread could not be
-    /// read.
-    useful_off_s: Option<f64>,
-    /// Seconds of `waiting_s` on no processor; null like those.
-    waiting_off_s: Option<f64>,
 }
 
 /// A phase as a reader sees it.
@@ -118,12 +102,7 @@ fn thread<'a>(
         sibling: thread.seat.map(|seat| seat.sibling),
         counted: row.counted,
         implausible: thread.implausible.as_deref(),
-        states: states.map(|states| PhaseStates {
-            useful_s: states.useful,
-            waiting_s: states.waiting,
-            useful_off_s: states.useful_off,
-            waiting_off_s: states.waiting_off,
-        }),
+        states: *states,
         figures: figures(columns, &thread.figures),
     }
 }

@@ -82,7 +82,7 @@ pub(crate) struct Region<'a, F, T> {
     slots: Option<json_slots::Slots<'a>>,
     /// Energy of all processor packages during executions outside of other regions; null if none was
     /// read.
-    energy: Option<RegionEnergy>,
+    energy: Option<report::EnergyFigures>,
     /// Threads of the team.
     threads: T,
     /// Choices of adaptation; null if the region was only observed.
@@ -101,23 +101,6 @@ struct Team {
     executions: u64,
     /// Sum of their wall times.
     time_s: f64,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct RegionEnergy {
-    /// Joules of all processor packages, with everything that runs there.
-    energy_j: f64,
-    /// Joules that `energy_j` [may be wrong by](observe.md#energy), because counters move in steps.
-    resolution_j: f64,
-    /// Mean power of the packages.
-    power_w: Option<f64>,
-    /// Time between the readings.
-    time_s: f64,
-    /// Executions with energy.
-    executions: u64,
-    /// Executions outside of other regions without energy.
-    unread: u64,
 }
 
 #[derive(Serialize)]
@@ -235,7 +218,7 @@ pub(super) fn region<'a>(
             .as_ref()
             .map(|by_state| figures(columns, &by_state.waiting)),
         slots: region.slots.as_ref().map(json_slots::slots),
-        energy: region.energy.as_ref().map(region_energy),
+        energy: region.energy,
         threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
         adaptation: region.adaptation.as_ref().map(|one| adaptation(one, &region.guards)),
         open: region.open.as_ref().map(json_states::open),
@@ -283,16 +266,5 @@ fn adaptation<'a>(
         guards,
         loops: &adaptation.loops,
         chunks_at_once: adaptation.chunks.unwrap_or(1),
-    }
-}
-
-fn region_energy(energy: &report::EnergyFigures) -> RegionEnergy {
-    RegionEnergy {
-        energy_j: energy.joules,
-        resolution_j: energy.resolution,
-        power_w: energy.watts,
-        time_s: energy.seconds,
-        executions: energy.executions,
-        unread: energy.unread,
     }
 }

@@ -1,7 +1,7 @@
 //! The schema of a document from its type.
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 /// A document of the command.
@@ -60,6 +60,18 @@ fn restrict(schema: &mut Value, name: &str) {
         }
     }
     for_each_part(schema, &mut |part| restrict(part, name));
+}
+
+/// Serde writes a variant whose only field is skipped as a word, and schemars takes it for an object.
+pub(crate) fn words_of_skipped_fields(schema: &mut Schema) {
+    let Some(Value::Array(variants)) = schema.get_mut("oneOf") else {
+        panic!("not an enumeration")
+    };
+    for variant in variants.iter_mut().filter(|variant| variant["type"] == "object") {
+        let word = variant["required"][0].clone();
+        let text = variant["description"].clone();
+        *variant = json!({"description": text, "type": "string", "const": word});
+    }
 }
 
 /// Replaces the links of descriptions by their texts.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use self::format::Format;
+pub(crate) use self::format::words_of_skipped_fields;
 use crate::{budget, compare, doctor, events, model, remembered, run, smt, stat, validate};
 
 /// All documents with a schema.

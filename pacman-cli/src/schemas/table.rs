@@ -117,36 +117,37 @@ fn code(text: &str) -> String {
 
 /// The values of a schema in words.
 fn kind(schema: &Value) -> String {
-    if let Some(value) = schema.get("const") {
-        return code(value.as_str().map_or(value.to_string(), str::to_owned).as_str());
-    }
-    if let Some(values) = schema["enum"].as_array() {
-        return any(values.iter().map(|value| code(value.as_str().unwrap_or("null"))));
-    }
-    let alternatives = ["anyOf", "oneOf"].iter().filter_map(|key| schema[key].as_array()).flatten();
-    let mut kinds: Vec<String> = alternatives.map(kind).collect();
-    let types = match &schema["type"] {
-        Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
-        one => Vec::from_iter(one.as_str()),
-    };
-    kinds.extend(types.into_iter().map(|it| match it {
-        "array" => format!("list of {}", plural(&kind(&schema["items"]))),
-        "object" if schema["additionalProperties"].is_object() => {
-            format!("{} by name", plural(&kind(&schema["additionalProperties"])))
-        }
-        other => other.to_owned(),
-    }));
+    let mut kinds = kinds(schema);
     kinds.dedup();
-    any(kinds.into_iter())
-}
-
-fn any(kinds: impl Iterator<Item = String>) -> String {
-    let mut kinds: Vec<String> = kinds.collect();
     let last = kinds.pop().unwrap_or_default();
     match kinds.is_empty() {
         true => last,
         false => format!("{} or {last}", kinds.join(", ")),
     }
+}
+
+fn kinds(schema: &Value) -> Vec<String> {
+    let value = |value: &Value| code(&value.as_str().map_or(value.to_string(), str::to_owned));
+    if let Some(only) = schema.get("const") {
+        return vec![value(only)];
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        return values.iter().map(value).collect();
+    }
+    let alternatives = ["anyOf", "oneOf"].iter().filter_map(|key| schema[key].as_array()).flatten();
+    let alternatives = alternatives.flat_map(kinds);
+    let types = match &schema["type"] {
+        Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
+        one => Vec::from_iter(one.as_str()),
+    };
+    let types = types.into_iter().map(|it| match it {
+        "array" => format!("list of {}", plural(&kind(&schema["items"]))),
+        "object" if schema["additionalProperties"].is_object() => {
+            format!("{} by name", plural(&kind(&schema["additionalProperties"])))
+        }
+        other => other.to_owned(),
+    });
+    alternatives.chain(types).collect()
 }
 
 fn plural(kind: &str) -> String {

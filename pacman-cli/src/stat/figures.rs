@@ -6,6 +6,7 @@ use pacman_core::Event;
 use pacman_core::report::{DOUBTED, implausible, zero_count_warnings};
 use pacman_core::topology::Context;
 use pacman_metrics::rates::{Counted, ipc};
+use serde::Serialize;
 
 use super::count::Count;
 use super::usage::Usage;
@@ -26,12 +27,16 @@ pub(super) struct Columns {
 }
 
 /// One counted event.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Column {
+    /// Name as asked.
     pub(super) name: String,
+    /// Unit of one count.
     pub(super) unit: &'static str,
+    /// True if a hardware counter counts it.
     pub(super) hardware: bool,
-    /// Why its counts may be wrong, if they may.
+    /// Reason why all counts may be wrong.
     pub(super) doubt: Option<&'static str>,
 }
 

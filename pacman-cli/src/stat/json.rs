@@ -42,7 +42,7 @@ pub(crate) struct Document<'a, R> {
     /// True if the counts come from a simulated machine.
     simulated: bool,
     /// Events in the order of all counts.
-    events: Vec<Event<'a>>,
+    events: &'a [figures::Column],
     /// Events that were counted at the same time, as indices into `events`; several lists if
     /// [sets rotated](count-c.md#more-events-than-counters).
     sets: &'a [Vec<usize>],
@@ -65,19 +65,6 @@ struct Part {
     begin_ns: u64,
     /// End, from the start of the command.
     end_ns: u64,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Event<'a> {
-    /// Name as asked.
-    name: &'a str,
-    /// Unit of one count.
-    unit: &'a str,
-    /// True if a hardware counter counts it.
-    hardware: bool,
-    /// Reason why all counts may be wrong.
-    doubt: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -188,12 +175,6 @@ pub(super) fn document<'a>(
     total: &'a figures::Figures,
     exit: Option<Exit>,
 ) -> impl Serialize + 'a {
-    let events = answer.columns.events.iter().map(|event| Event {
-        name: &event.name,
-        unit: event.unit,
-        hardware: event.hardware,
-        doubt: event.doubt,
-    });
     let elapsed = interval.end.saturating_sub(interval.begin);
     // An interval has no share of it.
     let usage = answer.usage.filter(|_| interval.number.is_none());
@@ -213,7 +194,7 @@ pub(super) fn document<'a>(
         usage: UsageDocument::of(usage, elapsed),
         exit_status: exit.map(Exit::status),
         simulated: answer.simulated,
-        events: events.collect(),
+        events: &answer.columns.events,
         sets: &answer.columns.sets,
         rows: List(move || rows.iter().map(|each| row(answer, each))),
         total: Total { figures: figures(answer, total), missing: total.missing },

@@ -4,7 +4,7 @@ use pacman_core::backend::ReadPath;
 use serde::Serialize;
 
 use super::report::{Report, exit_status};
-use crate::validate::checks::{Outcome, Verdict};
+use crate::validate::checks::{Native, Outcome, Sample, Verdict};
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -50,7 +50,7 @@ struct Event<'a> {
     /// Unit of one count.
     unit: Option<&'a str>,
     /// Events of the hardware behind it; null for an event of the kernel.
-    native: Option<Native<'a>>,
+    native: Option<&'a Native>,
     /// Verdict.
     #[cfg_attr(test, schemars(extend("enum" = ["exact", "within", "over", "under", "unusable", "not-countable"])))]
     verdict: &'a str,
@@ -70,29 +70,7 @@ struct Event<'a> {
     /// Repeats that were disturbed.
     disturbed: Option<usize>,
     /// Counts and truth of each repeat.
-    samples: Vec<Sample>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Native<'a> {
-    /// The hardware's events.
-    expression: &'a str,
-    /// Errata of the vendor.
-    errata: &'a [&'static str],
-    /// Difference from the meaning.
-    caveat: &'a str,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Sample {
-    /// Least true number.
-    low: u64,
-    /// Greatest true number.
-    high: u64,
-    /// Count.
-    counted: i64,
+    samples: &'a [Sample],
 }
 
 /// Everything, with every repeat.
@@ -124,20 +102,11 @@ fn event(outcome: &Outcome) -> Event<'_> {
         Some(Verdict::Within { error }) => (None, None, Some(error)),
         _ => (None, None, None),
     };
-    let samples = counted.into_iter().flat_map(|counted| &counted.samples).map(|sample| Sample {
-        low: sample.truth.low,
-        high: sample.truth.high,
-        counted: sample.counted,
-    });
     Event {
         event: &outcome.name,
         kernel: outcome.kernel.name(),
         unit: outcome.unit,
-        native: outcome.native.as_ref().map(|native| Native {
-            expression: &native.expression,
-            errata: &native.errata,
-            caveat: native.caveat,
-        }),
+        native: outcome.native.as_ref(),
         verdict: verdict.map_or("not-countable", Verdict::id),
         text: match &outcome.result {
             Ok(counted) => counted.verdict.to_string(),
@@ -152,6 +121,6 @@ fn event(outcome: &Outcome) -> Event<'_> {
         }),
         doubt: counted.and_then(|counted| counted.doubt),
         disturbed: counted.map(|counted| counted.disturbed),
-        samples: samples.collect(),
+        samples: counted.map_or(&[], |counted| &counted.samples),
     }
 }

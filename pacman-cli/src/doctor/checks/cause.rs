@@ -5,9 +5,13 @@ use std::io;
 use super::surroundings::Limits;
 use pacman_core::backend::perf::PerfPermissions;
 use pacman_core::{Error, ErrorKind};
+use serde::Serialize;
 
 /// Why something cannot be counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(transform = crate::schemas::words_of_skipped_fields))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub(crate) enum Cause {
     /// The container, or root's own shortened capabilities, leave out
@@ -48,43 +52,13 @@ pub(crate) enum Cause {
     /// The PMU has fewer counters than that, or fewer that can take these events.
     TooFewCounters,
     /// An `errno` without a known story.
-    Unexplained(i32),
+    Unexplained(#[serde(skip)] i32),
     /// User-mode reads are made for x86-64 only.
     UnsupportedArchitecture,
     /// The capability is held in a user namespace, where it does not count.
     UserNamespace,
     /// The NMI watchdog holds a counter.
     Watchdog,
-}
-
-impl Cause {
-    /// The name that programs see, such as `no-pmu-in-vm`.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Cause::Capability => "capability",
-            Cause::CountersTaken => "counters-taken",
-            Cause::DescriptorLimit => "descriptor-limit",
-            Cause::HybridCores => "hybrid-cores",
-            Cause::LockedMemory => "locked-memory",
-            Cause::NoLedger => "no-ledger",
-            Cause::NoPerfEvents => "no-perf-events",
-            Cause::NoPmuInVm => "no-pmu-in-vm",
-            Cause::NotOffered => "not-offered",
-            Cause::NotTried => "not-tried",
-            Cause::Paranoid => "paranoid",
-            Cause::PmuNotDriven => "pmu-not-driven",
-            Cause::RdpmcOff => "rdpmc-off",
-            Cause::Seccomp => "seccomp",
-            Cause::SecurityModule => "security-module",
-            Cause::SilentPmu => "silent-pmu",
-            Cause::SystemDescriptors => "system-descriptors",
-            Cause::TooFewCounters => "too-few-counters",
-            Cause::Unexplained(_) => "unexplained",
-            Cause::UnsupportedArchitecture => "unsupported-architecture",
-            Cause::UserNamespace => "user-namespace",
-            Cause::Watchdog => "watchdog",
-        }
-    }
 }
 
 /// The permission that an event needs.

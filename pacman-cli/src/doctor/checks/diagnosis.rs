@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::finding::{Check, Finding};
 
 /// Everything found out about counting on this machine.
@@ -15,7 +17,9 @@ pub(crate) struct Diagnosis {
 }
 
 /// The conclusion of a diagnosis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub(crate) enum Verdict {
     /// At least one hardware event opens and counts.
@@ -39,17 +43,6 @@ impl Diagnosis {
             Verdict::Hardware => None,
             Verdict::SoftwareOnly => self.finding(Check::HardwareEvents),
             Verdict::Nothing => self.finding(Check::SoftwareEvents),
-        }
-    }
-}
-
-impl Verdict {
-    /// The name that programs see: `hardware`, `software-only`, `nothing`.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Verdict::Hardware => "hardware",
-            Verdict::SoftwareOnly => "software-only",
-            Verdict::Nothing => "nothing",
         }
     }
 }

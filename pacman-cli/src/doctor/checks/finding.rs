@@ -2,29 +2,34 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::cause::Cause;
 
 /// One thing that was tried, or one fact worth knowing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub(crate) struct Finding {
-    /// The subject of the finding.
+    /// Subject of the finding.
     pub(crate) subject: Check,
-    /// The trial that found it.
+    /// Trial that found it.
     pub(crate) tried: String,
-    /// The outcome of the trial.
+    /// Outcome of the trial.
     pub(crate) outcome: Outcome,
-    /// The outcome in words: one line without a full stop.
+    /// Outcome in words: one line without a full stop.
     pub(crate) text: String,
-    /// Why something did not work. A finding that works may carry one too, for
-    /// the part of it that does not.
+    /// Cause why something did not work. A finding that works may have one, too, for the part of it
+    /// that does not.
     pub(crate) cause: Option<Cause>,
-    /// The remedies, the nearest first.
+    /// Remedies, the nearest first.
     pub(crate) help: Vec<Help>,
 }
 
 /// The outcome of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub(crate) enum Outcome {
     /// It works; the text names exceptions.
@@ -56,7 +61,9 @@ impl Cause {
 }
 
 /// The subject of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub(crate) enum Check {
     /// Whether `perf_event_open(2)` reaches the kernel.
@@ -94,12 +101,13 @@ pub(crate) enum Check {
 }
 
 /// A remedy: its condition, and the command or setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub(crate) struct Help {
-    /// When this is the one to take, such as `until the next boot`.
+    /// Condition under which this is the one to take, such as `until the next boot`.
     pub(crate) when: &'static str,
-    /// The command, option or setting itself.
+    /// Command, option or setting.
     pub(crate) command: String,
 }
 
@@ -142,18 +150,6 @@ impl Finding {
     }
 }
 
-impl Outcome {
-    /// The name that programs see: `works`, `in-the-way`, `missing`, `noted`.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Outcome::Works => "works",
-            Outcome::InTheWay => "in-the-way",
-            Outcome::Missing => "missing",
-            Outcome::Noted => "noted",
-        }
-    }
-}
-
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -162,30 +158,6 @@ impl fmt::Display for Outcome {
             Outcome::Missing => "missing",
             Outcome::Noted => "note",
         })
-    }
-}
-
-impl Check {
-    /// The name that programs see, such as `hardware-events`.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Check::SystemCall => "system-call",
-            Check::HardwareEvents => "hardware-events",
-            Check::HardwareGroup => "hardware-group",
-            Check::KernelMode => "kernel-mode",
-            Check::UserReads => "user-reads",
-            Check::SoftwareEvents => "software-events",
-            Check::Ledgers => "ledgers",
-            Check::Descriptors => "descriptors",
-            Check::LockedMemory => "locked-memory",
-            Check::Driver => "driver",
-            Check::Watchdog => "watchdog",
-            Check::Hybrid => "hybrid",
-            Check::VirtualMachine => "virtual-machine",
-            Check::Container => "container",
-            Check::CpuLimits => "cpu-limits",
-            Check::ClockSource => "clock-source",
-        }
     }
 }
 

@@ -39,8 +39,12 @@ fn diagnose(fake: &Fake, permissions: &PerfPermissions) -> Diagnosis {
 /// The findings as lines: `subject outcome cause: text`.
 fn lines(diagnosis: &Diagnosis) -> String {
     let line = |finding: &Finding| {
-        let cause = finding.cause.map(|cause| format!(" ({})", cause.id())).unwrap_or_default();
-        format!("{} {}{cause}: {}\n", finding.subject.id(), finding.outcome.id(), finding.text)
+        let one = crate::document::value(finding);
+        let word = |member: &str| one[member].as_str();
+        let cause = word("cause").map(|cause| format!(" ({cause})")).unwrap_or_default();
+        let (subject, outcome) =
+            (word("subject").expect("a word"), word("outcome").expect("a word"));
+        format!("{subject} {outcome}{cause}: {}\n", finding.text)
     };
     diagnosis.findings.iter().map(line).collect()
 }

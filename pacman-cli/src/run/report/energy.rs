@@ -3,18 +3,25 @@
 use pacman_adapt::Rapl;
 use pacman_events::plural::{self, number};
 use pacman_regions::{ProcessEnergy, Recording, Region, RegionEnergy};
+use serde::Serialize;
 
 use crate::run::energy::RunEnergy;
 
 /// The energy of the packages during a region.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct EnergyFigures {
+    /// Joules of all processor packages, with everything that runs there.
+    #[serde(rename = "energy_j")]
     pub(in crate::run) joules: f64,
-    /// The joules that the figure may be wrong by, because counters move in steps.
+    /// Joules that `energy_j` [may be wrong by](observe.md#energy), because counters move in steps.
+    #[serde(rename = "resolution_j")]
     pub(in crate::run) resolution: f64,
-    /// The mean power; `None` without time.
+    /// Mean power of the packages; null without time.
+    #[serde(rename = "power_w")]
     pub(in crate::run) watts: Option<f64>,
-    /// The time between the readings, in seconds.
+    /// Time between the readings.
+    #[serde(rename = "time_s")]
     pub(in crate::run) seconds: f64,
     /// Executions with energy.
     pub(in crate::run) executions: u64,

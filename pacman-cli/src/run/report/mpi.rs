@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::total::total_of;
 use pacman_regions::{Recording, Wait};
+use serde::Serialize;
 
 /// The MPI calls of one process.
 #[derive(Debug)]
@@ -19,17 +20,20 @@ pub(in crate::run) struct MpiReport {
 }
 
 /// The calls of one MPI function.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct MpiCall {
-    /// As `MPI_Recv`.
+    /// Name of the MPI function.
     pub(in crate::run) name: String,
     /// Calls outside of regions, on all threads.
     pub(in crate::run) count: u64,
-    /// Their seconds.
+    /// Their time, of all threads.
+    #[serde(rename = "time_s")]
     pub(in crate::run) seconds: f64,
     /// Calls inside of regions, on all threads.
     pub(in crate::run) inside_count: u64,
-    /// Their seconds.
+    /// Their time, of all threads.
+    #[serde(rename = "inside_s")]
     pub(in crate::run) inside_seconds: f64,
 }
 

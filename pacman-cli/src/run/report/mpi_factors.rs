@@ -11,6 +11,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use super::mpi::MpiCall;
 use super::process::ProcessReport;
 use super::total::total_of;
@@ -74,17 +76,21 @@ impl ProcessTime {
 }
 
 /// TALP's factors over the processes of an MPI program, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct MpiFactors {
-    /// The number of processes.
+    /// Processes that called MPI.
     pub(in crate::run) processes: usize,
-    /// Useful time; `None` if a process does not know its own.
+    /// Useful part of all time; null if a process does not know its own.
     pub(in crate::run) parallel: Option<f64>,
-    /// Time outside of MPI.
+    /// Part outside of MPI: load balance times communication.
+    #[serde(rename = "efficiency")]
     pub(in crate::run) mpi: f64,
+    /// Mean over longest time outside of MPI.
     pub(in crate::run) load_balance: f64,
+    /// Longest time outside of MPI over the longest time.
     pub(in crate::run) communication: f64,
-    /// The useful part of the time outside of MPI.
+    /// Useful part of the time outside of MPI.
     pub(in crate::run) openmp: Option<f64>,
 }
 

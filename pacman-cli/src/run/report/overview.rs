@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use pacman_regions::Ending;
+use serde::Serialize;
 
 use super::mpi_factors::MpiSummary;
 use super::process::ProcessReport;
@@ -21,21 +22,31 @@ pub(in crate::run) struct Overview {
 }
 
 /// A process of an MPI program.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct RankSummary {
+    /// Rank in `MPI_COMM_WORLD`.
     pub(in crate::run) rank: u32,
+    /// Name of its host.
     pub(in crate::run) host: Option<String>,
+    /// The kernel's number of its process.
     pub(in crate::run) pid: u32,
+    /// Its wall time.
+    #[serde(rename = "time_s")]
     pub(in crate::run) seconds: f64,
-    /// Seconds in regions that were inside no other.
+    /// Time in regions that were inside no other.
+    #[serde(rename = "regions_s")]
     pub(in crate::run) in_regions: f64,
-    /// Seconds of regions that its threads waited, by their number.
+    /// Wall time that the waiting of its threads is worth.
+    #[serde(rename = "waiting_s")]
     pub(in crate::run) waiting: f64,
-    /// Seconds in MPI outside of regions, if calls were timed.
+    /// Time in MPI outside of regions; null without timed calls.
+    #[serde(rename = "mpi_s")]
     pub(in crate::run) mpi: Option<f64>,
-    /// The useful part of its threads' time, if waits were timed.
+    /// Useful part of its threads' time; null without `--waits`.
     pub(in crate::run) parallel: Option<f64>,
     /// Whether a signal, or an end that nobody saw, cut off its regions or MPI calls.
+    #[serde(skip)]
     pub(in crate::run) was_killed: bool,
 }
 

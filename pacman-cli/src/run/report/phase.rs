@@ -2,6 +2,7 @@
 
 use pacman_events::plural::number;
 use pacman_regions::{Phase, PhaseKind, PhaseStates, PhaseThread, Row};
+use serde::Serialize;
 
 use super::columns::{Columns, Figures};
 use super::seats::Seats;
@@ -29,13 +30,22 @@ pub(in crate::run) struct PhaseReport {
 }
 
 /// The states of one thread in a phase, in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct ThreadPhase {
+    /// Seconds outside of waits.
+    #[serde(rename = "useful_s")]
     pub(in crate::run) useful: f64,
+    /// Seconds of waits at constructs, in MPI calls, and at the start and the end of regions that the
+    /// thread starts inside no other.
+    #[serde(rename = "waiting_s")]
     pub(in crate::run) waiting: f64,
-    /// Useful time on no processor, if the kernel's clock could be read.
+    /// Seconds of `useful_s` on no processor; null if the kernel's clock of the thread could not be
+    /// read.
+    #[serde(rename = "useful_off_s")]
     pub(in crate::run) useful_off: Option<f64>,
-    /// The same of waits.
+    /// Seconds of `waiting_s` on no processor; null like those.
+    #[serde(rename = "waiting_off_s")]
     pub(in crate::run) waiting_off: Option<f64>,
 }
 

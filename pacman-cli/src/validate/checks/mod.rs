@@ -17,7 +17,7 @@ mod verdict;
 pub(crate) use catalogue::{Check, KernelId};
 pub(crate) use counted::Counted;
 pub(crate) use native::Native;
-pub(crate) use verdict::Verdict;
+pub(crate) use verdict::{Sample, Verdict};
 
 use pacman_events::{CpuId, CpuModel};
 

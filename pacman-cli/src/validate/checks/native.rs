@@ -4,16 +4,18 @@ use pacman_events::Preset;
 
 use pacman_core::event::machine;
 use pacman_core::event::{Event, Hardware, Source, Term};
+use serde::Serialize;
 
 /// The native events behind a hardware event, and what their tables say against them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub(crate) struct Native {
-    /// The native event, or several as `A + 2*B - C`, each with what Linux is asked for.
+    /// Native event, or several as `A + 2*B - C`, each with what Linux is asked for.
     pub(crate) expression: String,
-    /// The numbers of the vendor's errata about them; empty where the tables know none.
+    /// Numbers of the vendor's errata about them; empty where the tables know none.
     pub(crate) errata: Vec<&'static str>,
-    /// The difference from the preset's meaning on this processor; empty where there is none.
+    /// Difference from the preset's meaning on this processor; empty where there is none.
     pub(crate) caveat: &'static str,
 }
 

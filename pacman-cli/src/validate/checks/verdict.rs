@@ -1,7 +1,9 @@
 //! The verdict on a counter from its samples: a pure function.
 
-use pacman_events::plural::number;
 use std::fmt;
+
+use pacman_events::plural::number;
+use serde::Serialize;
 
 #[cfg(test)]
 mod tests;
@@ -20,11 +22,12 @@ const STRAY: f64 = 0.001;
 const SILENCE: f64 = 0.01;
 
 /// The truth about one repeat: a number if both bounds are the same, else all that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Truth {
-    /// The least that can have happened; at least 1.
+    /// Least number that can have happened, at least 1.
     pub(crate) low: u64,
-    /// The most.
+    /// Greatest number that can have happened.
     pub(crate) high: u64,
 }
 
@@ -45,11 +48,13 @@ impl Truth {
 }
 
 /// One repeat: the truth and the count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Sample {
     /// The truth about the event.
+    #[serde(flatten)]
     pub(crate) truth: Truth,
-    /// The count, less the count around no work. It is negative if the counter went backwards.
+    /// Count, less the count around no work. It is negative if the counter went backwards.
     pub(crate) counted: i64,
 }
 
