@@ -1,7 +1,7 @@
 //! Schemas of types of other packages.
 //!
 //! Those packages are part of the preloaded library, and derive no schemas: cargo would build them twice,
-//! with schemars for tests and without it for the rest. Real output is held against these.
+//! with schemars for tests and without it for the rest. Tests compare these with the real ones.
 
 #![expect(dead_code, reason = "nothing but their schemas is used")]
 
@@ -85,3 +85,72 @@ pub(crate) struct PhaseKind(String);
 #[derive(JsonSchema)]
 #[schemars(extend("minimum" = 0, "maximum" = 1))]
 pub(crate) struct Share(f64);
+
+mod tests {
+    use std::collections::BTreeSet;
+
+    use pacman_adapt::predict;
+    use schemars::schema_for;
+    use serde::Serialize;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::document::value;
+
+    fn members(real: &impl Serialize) -> BTreeSet<String> {
+        value(real).as_object().expect("an object").keys().cloned().collect()
+    }
+
+    fn described<T: JsonSchema>() -> BTreeSet<String> {
+        let schema = schema_for!(T);
+        let properties = schema.get("properties").and_then(Value::as_object).expect("an object");
+        properties.keys().cloned().collect()
+    }
+
+    fn words<T: JsonSchema>() -> Vec<Value> {
+        let schema = schema_for!(T);
+        schema.get("enum").and_then(Value::as_array).expect("an enumeration").clone()
+    }
+
+    #[test]
+    fn objects_have_the_members_of_the_real_ones() {
+        let quality = predict::CrossValidation {
+            accuracy: 0.9,
+            worst_accuracy: 0.8,
+            regret: 0.1,
+            worst_regret: 0.2,
+            samples: 1.5,
+            coverage: 0.9,
+        };
+        assert_eq!(described::<CrossValidation>(), members(&quality));
+        let region = pacman_regions::RegionMemory {
+            region: "0123+0x40".into(),
+            name: "work".into(),
+            arguments: "01234567".into(),
+            threads: 4,
+            placed: false,
+            objective: "time".into(),
+            default_cost: 1.0,
+            ratios: vec![("2".into(), 0.7)],
+            executions: 30,
+            runs: 1,
+        };
+        assert_eq!(described::<RegionMemory>(), members(&region));
+        let of = pacman_regions::Loop {
+            source: "0x40".into(),
+            executions: 1,
+            threads: 2,
+            why: "no reason".into(),
+        };
+        assert_eq!(described::<Loop>(), members(&of));
+    }
+
+    #[test]
+    fn words_are_those_of_the_real_ones() {
+        let kinds = (0..).map_while(pacman_regions::PhaseKind::numbered);
+        assert_eq!(words::<PhaseKind>(), kinds.map(|kind| value(&kind)).collect::<Vec<_>>());
+        let families =
+            [pacman_regions::RuntimeFamily::Libgomp, pacman_regions::RuntimeFamily::Libomp];
+        assert_eq!(words::<RuntimeFamily>(), families.map(|family| value(&family)));
+    }
+}
