@@ -37,21 +37,30 @@ pub(super) struct Comparison {
 }
 
 /// The reports of one side.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Side {
+    /// Program and arguments of the first report.
     pub(super) command: Vec<String>,
+    /// Its host.
     pub(super) host: String,
+    /// Its processor.
     pub(super) processor: Option<String>,
-    /// The first begin of a report, and the last.
-    pub(super) began: (String, String),
+    /// Begin of the first report in UTC.
+    pub(super) began: String,
+    /// Begin of the last report in UTC.
+    pub(super) last_began: String,
+    /// Number of reports.
     pub(super) reports: usize,
-    /// The sizes of the teams that ran regions.
+    /// Sizes of the teams that ran regions.
     pub(super) threads: BTreeSet<u32>,
-    /// Whether threads lacked a processor in some report.
-    pub(super) is_busy: bool,
-    /// The tree of the program, if each report has the tree of one process.
+    /// Whether threads lacked a processor in some report: then all verdicts are unclear.
+    pub(super) lacks_processors: bool,
+    /// Efficiency tree, medians of the reports; null unless each report has the tree of one process.
+    #[serde(rename = "efficiency")]
     pub(super) factors: Option<Factors>,
     /// The events whose counts are estimates somewhere, because event sets took turns.
+    #[serde(skip)]
     pub(super) estimates: BTreeSet<String>,
 }
 
@@ -181,14 +190,14 @@ fn rename(samples: &mut Samples, names: &BTreeMap<Place, Place>) {
 fn doubts(before: &Side, after: &Side, any_order: bool) -> Vec<String> {
     let mut doubts = Vec::new();
     // The begins are in UTC, in one form.
-    if before.began.0 > after.began.1 && !any_order {
+    if before.began > after.last_began && !any_order {
         doubts.push(
             "the reports before are newer than those after: swap them, or give --any-order"
                 .to_owned(),
         );
     }
     for (side, word) in [(before, "before"), (after, "after")] {
-        if side.is_busy {
+        if side.lacks_processors {
             doubts.push(format!(
                 "threads had no processor of their own {word}: the machine was busy"
             ));
@@ -207,9 +216,10 @@ impl Side {
             command: first.command.clone(),
             host: first.provenance.host.clone(),
             processor: first.provenance.processor.clone(),
-            began: (began().min().unwrap_or_default(), began().max().unwrap_or_default()),
+            began: began().min().unwrap_or_default(),
+            last_began: began().max().unwrap_or_default(),
             threads: teams.map(|team| team.threads).collect(),
-            is_busy: processes()
+            lacks_processors: processes()
                 .any(|process| process.lacks_processors && !process.regions.is_empty()),
             reports: reports.len(),
             factors: factors(reports),

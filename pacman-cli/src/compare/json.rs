@@ -1,11 +1,8 @@
 //! A comparison for programs.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
 use super::comparison::{Comparison, Figures, Key, Pair, Side};
-use super::input::Factors;
 use super::text;
 
 #[derive(Serialize)]
@@ -18,9 +15,9 @@ pub(crate) struct Document<'a> {
     #[cfg_attr(test, schemars(extend("const" = 1)))]
     version: u32,
     /// Reports before.
-    before: SideDocument<'a>,
+    before: &'a Side,
     /// Reports after.
-    after: SideDocument<'a>,
+    after: &'a Side,
     /// The whole program.
     program: PairDocument<'a>,
     /// Regions of both sides, longest first.
@@ -31,29 +28,6 @@ pub(crate) struct Document<'a> {
     only_after: &'a [Key],
     /// Facts that a reader of the figures must know.
     notes: Vec<String>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct SideDocument<'a> {
-    /// Program and arguments of the first report.
-    command: &'a [String],
-    /// Its host.
-    host: &'a str,
-    /// Its processor.
-    processor: Option<&'a str>,
-    /// Begin of the first report in UTC.
-    began: &'a str,
-    /// Begin of the last report in UTC.
-    last_began: &'a str,
-    /// Number of reports.
-    reports: usize,
-    /// Sizes of the teams that ran regions.
-    threads: &'a BTreeSet<u32>,
-    /// Whether threads lacked a processor in some report: then all verdicts are unclear.
-    lacks_processors: bool,
-    /// Efficiency tree, medians of the reports; null unless each report has the tree of one process.
-    efficiency: Option<&'a Factors>,
 }
 
 #[derive(Serialize)]
@@ -89,8 +63,8 @@ pub(super) fn document(comparison: &Comparison) -> Document<'_> {
     Document {
         format: "pacman-compare",
         version: 1,
-        before: side(&comparison.before),
-        after: side(&comparison.after),
+        before: &comparison.before,
+        after: &comparison.after,
         program: pair(&comparison.whole),
         regions: comparison.regions.iter().map(|(key, pair)| region(key, pair)).collect(),
         only_before: &comparison.only_before,
@@ -101,20 +75,6 @@ pub(super) fn document(comparison: &Comparison) -> Document<'_> {
 
 fn region<'a>(key: &'a Key, both: &'a Pair) -> Region<'a> {
     Region { name: key, pair: pair(both) }
-}
-
-fn side(side: &Side) -> SideDocument<'_> {
-    SideDocument {
-        command: &side.command,
-        host: &side.host,
-        processor: side.processor.as_deref(),
-        began: &side.began.0,
-        last_began: &side.began.1,
-        reports: side.reports,
-        threads: &side.threads,
-        lacks_processors: side.is_busy,
-        efficiency: side.factors.as_ref(),
-    }
 }
 
 fn pair(pair: &Pair) -> PairDocument<'_> {

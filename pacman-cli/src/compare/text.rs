@@ -99,9 +99,9 @@ pub(super) fn about(side: &Side) -> String {
         number(side.reports, "report"),
         threads(side),
         side.host,
-        match &side.began {
-            (first, last) if first == last => first.clone(),
-            (first, last) => format!("{first} to {last}"),
+        match side.began == side.last_began {
+            true => side.began.clone(),
+            false => format!("{} to {}", side.began, side.last_began),
         }
     ))
 }
