@@ -17,6 +17,7 @@ pub(crate) enum Answer<'a> {
     Refusal(Refusal<'a>),
 }
 
+/// The encoding of an event, or of a sum of events.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Encoding<T = Option<Vec<Term>>> {
@@ -88,6 +89,7 @@ pub(crate) struct Term {
     encoding: Encoding<()>,
 }
 
+/// A name that is no event.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Refusal<'a> {

@@ -41,6 +41,7 @@ pub(crate) struct ListArgs {
     pub(crate) pattern: Option<String>,
 }
 
+/// With `--cpus`, a table of events.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Processor {
@@ -62,6 +63,7 @@ pub(crate) struct Processor {
     events: usize,
 }
 
+/// An event of the table.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Event<'a> {

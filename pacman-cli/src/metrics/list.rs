@@ -12,6 +12,7 @@ use crate::error::CliResult;
 use crate::events::Loaded;
 use crate::terminal::Fitted;
 
+/// The metrics of a model.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Document<'a> {

@@ -10,6 +10,7 @@ use crate::counts::Counted;
 use crate::document;
 use crate::error::{self, CliError, CliResult};
 
+/// With `--counts`, a metric that was computed.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Computed<'a> {

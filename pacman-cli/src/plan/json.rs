@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::request::Request;
 
+/// The counters of all events.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Plan<'a> {
@@ -28,6 +29,7 @@ struct Placement<'a> {
     escr: Option<String>,
 }
 
+/// Events that cannot be counted like this.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Infeasible<'a> {

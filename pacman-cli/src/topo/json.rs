@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::details::{CacheDocument, ClockDocument, Details};
 
+/// The contexts of a machine.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Document<'a> {

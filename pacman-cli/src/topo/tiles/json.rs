@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::die;
 use super::shown::on_tile;
 
+/// With `--tiles`, the places on the die.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Document<'a> {
