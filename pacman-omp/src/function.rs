@@ -80,10 +80,6 @@ macro_rules! functions {
                 GOMP_parallel_sections GOMP_parallel_sections_start
                 GOMP_parallel_reductions GOMP_teams_reg
                 __kmpc_fork_call __kmpc_fork_call_if
-                __kmpc_for_static_init_4 __kmpc_for_static_init_4u
-                __kmpc_for_static_init_8 __kmpc_for_static_init_8u
-                __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
-                __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
                 __kmpc_barrier __kmpc_cancel_barrier
                 ompt_start_tool pacman_omp_phase
             }
@@ -164,6 +160,10 @@ macro_rules! functions {
                 GOMP_loop_ull_ordered_runtime_start GOMP_loop_ull_doacross_static_start
                 GOMP_loop_ull_doacross_dynamic_start GOMP_loop_ull_doacross_guided_start
                 GOMP_loop_ull_doacross_runtime_start GOMP_sections_start GOMP_sections2_start
+                __kmpc_for_static_init_4 __kmpc_for_static_init_4u
+                __kmpc_for_static_init_8 __kmpc_for_static_init_8u
+                __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
+                __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
                 __kmpc_sections_init __kmpc_dist_for_static_init_4 __kmpc_dist_for_static_init_4u
                 __kmpc_dist_for_static_init_8 __kmpc_dist_for_static_init_8u
                 __kmpc_dist_dispatch_init_4 __kmpc_dist_dispatch_init_4u

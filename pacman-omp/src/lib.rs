@@ -22,8 +22,8 @@
 //! 6. [`arena`]: memory that outlives the process holds the rows and the facts of regions
 //!    ([`recording`]). So the end of the process has little left to do ([`lifecycle`]).
 //!
-//! State is below, behaviour above: [`process`], [`region`] and [`worker`] hold state that [`adapt`],
-//! [`team`] and [`worksharing`] act on. [`lifecycle`] is on top. Imports between files have no cycle.
+//! State is below, behaviour above: [`process`], [`region`] and [`worker`] hold state that [`adapt`]
+//! and [`team`] act on. [`lifecycle`] is on top. Imports between files have no cycle.
 //!
 //! The library writes nothing to the program's standard output. If it cannot record, it writes one
 //! line to standard error. After any failure the program runs as if the library were not there.
@@ -80,4 +80,3 @@ mod unreached;
 mod users;
 mod waits;
 mod worker;
-mod worksharing;

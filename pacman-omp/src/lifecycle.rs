@@ -28,7 +28,6 @@ use crate::scheduling;
 use crate::stub;
 use crate::unreached;
 use crate::worker::Worker;
-use crate::worksharing;
 
 /// The loader calls it when the preloaded library loads this one, and holds its lock meanwhile: threads whose
 /// first calls meet wait there.
@@ -104,8 +103,7 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
         return;
     }
     notes::NOTES.lock().extend(wrong);
-    let forced = get(worksharing::FORCED).is_some();
-    let adapted = options.adapt.is_some() || forced;
+    let adapted = options.adapt.is_some();
     defect::install_hook();
     if process::set_up(options, Clock::detect(), adapted) {
         // Once the program has begun, it may filter its system calls.

@@ -190,8 +190,7 @@ pub(crate) fn packs() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & PACKS != 0
 }
 
-/// Whether adaptation may do what the program can notice: fewer threads in a team, joined chunks, and loops
-/// divided among fewer threads.
+/// Whether adaptation may give teams fewer threads, which the program can notice.
 pub(crate) fn narrows() -> bool {
     options().narrow
 }

@@ -18,7 +18,6 @@ use crate::process;
 use crate::recording::{self, RegionFacts};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
-use crate::worksharing::Loops;
 
 /// A parallel region. The library makes it at its first execution and never frees it.
 ///
@@ -45,7 +44,6 @@ pub(crate) struct Region {
     /// LLVM's description of the call's place in the source.
     pub(crate) source: Option<String>,
     pub(crate) adapted: Adapted,
-    pub(crate) loops: Loops,
 }
 
 /// The size of the table: a power of two, several times the regions of large programs.
@@ -239,7 +237,7 @@ pub(crate) fn enter(
         return None;
     }
     let number = all.len() as u32;
-    let (seen, adapted, loops) = (Seen::default(), Adapted::default(), Loops::default());
+    let (seen, adapted) = (Seen::default(), Adapted::default());
     let region = Box::new(Region {
         number,
         key: AtomicU64::new(key),
@@ -252,7 +250,6 @@ pub(crate) fn enter(
         source,
         seen,
         adapted,
-        loops,
     });
     let region: &'static Region = Box::leak(region);
     // A thread can have a row of the region only after this record.

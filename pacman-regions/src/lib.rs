@@ -32,7 +32,7 @@ pub use options::{Guard, Objective, Options, Segment, Waiting};
 pub use phases::{Phase, PhaseKind, PhaseStates, PhaseThread};
 pub use program_memory::{ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments};
 pub use recording::{
-    Adaptation, Ending, Guarded, Loop, OpenPart, Overhead, Process, ProcessEnergy, Rank, Recording,
+    Adaptation, Ending, Guarded, OpenPart, Overhead, Process, ProcessEnergy, Rank, Recording,
     Region, RegionEnergy, Runtime, RuntimeFamily, Sampling, Team, Timeline, TimelineRow,
 };
 pub use row::Row;

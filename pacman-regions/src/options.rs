@@ -28,8 +28,7 @@ pub struct Options {
     pub energy: bool,
     /// The objective that adaptation minimises; `None` only observes.
     pub adapt: Option<Objective>,
-    /// Whether adaptation may give a team fewer threads, join chunks of dynamic loops and divide static
-    /// loops among fewer threads. A program can notice each of these, so the user vouches for it.
+    /// Whether adaptation may give a team fewer threads. A program can notice that, so the user vouches for it.
     pub narrow: bool,
     /// A model file that chooses samples.
     pub model: Option<PathBuf>,

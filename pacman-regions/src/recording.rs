@@ -311,11 +311,6 @@ pub struct Adaptation {
     pub gained: Option<f64>,
     /// The guards that acted.
     pub guards: Vec<Guarded>,
-    /// The loops inside the region that have their own number of threads.
-    pub loops: Vec<Loop>,
-    /// The program's chunks of dynamic loops that a thread takes at once, if more than one.
-    #[serde(default)]
-    pub chunks: Option<u32>,
     /// The measurements for the next run of the program.
     #[serde(default)]
     pub remembered: Option<Remembered>,
@@ -333,19 +328,6 @@ pub struct Guarded {
     /// The program's first call that made it act, if the guard is about calls.
     #[serde(default)]
     pub at: Option<Site>,
-}
-
-/// The worksharing loops of one barrier interval of a region.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Loop {
-    /// The place of the first loop: `;file;function;line;column;;`, or its address.
-    pub source: String,
-    /// The runs of the interval.
-    pub executions: u64,
-    /// The threads that get iterations, at the end.
-    pub threads: u32,
-    /// The reason, in one line; also the reason against adaptation.
-    pub why: String,
 }
 
 /// The times at which regions ran, in bins of equal length over the life of the process.

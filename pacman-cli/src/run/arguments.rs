@@ -54,8 +54,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(super) adapt: bool,
 
-    /// Give a region fewer threads, join chunks of dynamic loops and divide static loops among fewer
-    /// threads where that is quicker. Only for a program whose results do not depend on how many
+    /// Give a region fewer threads where that is quicker. Only for a program whose results do not depend on how many
     /// threads its teams have; guards detect some that do
     #[arg(long, requires = "adapt")]
     pub(super) narrow: bool,

@@ -1,7 +1,6 @@
 //! The regions of the JSON report.
 
 use pacman_events::shown::text_of;
-use pacman_regions::Loop;
 use serde::Serialize;
 
 use super::json_figures::figures;
@@ -156,12 +155,6 @@ struct Adaptation<'a> {
     gained_s: Option<f64>,
     /// Guards that acted.
     guards: &'a [GuardReport],
-    /// Loops with a number of threads of their own.
-    #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::Loop>"))]
-    loops: &'a [Loop],
-    /// Chunks of the program's dynamic loops that a thread takes at once; 1 as the program has it.
-    #[cfg_attr(test, schemars(range(min = 1)))]
-    chunks_at_once: u32,
 }
 
 /// A region as a reader sees it.
@@ -264,7 +257,5 @@ fn adaptation<'a>(
         reduced: adaptation.reduced,
         gained_s: adaptation.gained,
         guards,
-        loops: &adaptation.loops,
-        chunks_at_once: adaptation.chunks.unwrap_or(1),
     }
 }

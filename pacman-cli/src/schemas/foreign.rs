@@ -55,19 +55,6 @@ pub(crate) struct RegionMemory {
 #[schemars(extend("exclusiveMinimum" = 0))]
 struct Cost(f64);
 
-/// Of [`pacman_regions::Loop`].
-#[derive(JsonSchema)]
-pub(crate) struct Loop {
-    /// Place of the first loop of a barrier interval: `;file;function;line;column;;`, or its address.
-    source: String,
-    /// Runs of the interval.
-    executions: u64,
-    /// Threads that get iterations, at the end.
-    threads: u32,
-    /// Reason, also against adaptation.
-    why: String,
-}
-
 /// Of [`pacman_regions::RuntimeFamily`].
 #[derive(JsonSchema)]
 #[schemars(extend("enum" = ["libgomp", "libomp"]))]
@@ -136,13 +123,6 @@ mod tests {
             runs: 1,
         };
         assert_eq!(described::<RegionMemory>(), members(&region));
-        let of = pacman_regions::Loop {
-            source: "0x40".into(),
-            executions: 1,
-            threads: 2,
-            why: "no reason".into(),
-        };
-        assert_eq!(described::<Loop>(), members(&of));
     }
 
     #[test]

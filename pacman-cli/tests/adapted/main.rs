@@ -4,7 +4,6 @@
 //! processors would change the costs of the teams.
 
 mod clauses;
-mod dynamic_loops;
 mod kept;
 mod packed;
 mod remembered;

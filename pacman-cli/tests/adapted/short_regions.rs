@@ -117,10 +117,9 @@ fn short_regions_are_decided_together_by_libomp() {
     becomes_one_thread("clang");
 }
 
-/// libomp's loops are observed one by one in regions that are long enough. Short regions join a group however
-/// few of their executions have been observed.
+/// Members join after sixteen executions.
 #[test]
-fn short_regions_join_before_their_loops_are_known() {
+fn short_regions_join_after_a_few_executions() {
     let _turn = alone();
     let mut left_alone = Vec::new();
     for _ in 0..10 {

@@ -32,7 +32,7 @@ pub(super) const RECORDING: &str = r#"{"process": {"pid": 0, "parent": 1, "comma
           {"thread": 1, "executions": 100, "seconds": 1.0, "cpu": 1, "moves": 2, "counted": 100,
            "counts": [1000000, 1000000, null]}],
  "adaptation": {"state": "kept", "threads": 2, "configuration": "2x1", "why": "2 are best & <fast>",
-  "reduced": 0, "gained": -0.25, "loops": [],
+  "reduced": 0, "gained": -0.25,
   "guards": [{"guard": "query", "why": "the number of threads was asked", "executions": 3,
                "at": {"module": "/no/such/solver", "address": 48, "source": null}}]}}],
 "timeline": {"bin": 0.5, "rows": [{"region": 1, "seconds": [0, 0.5, 0.5], "thread_seconds": [0, 1.0, 0.5]}]},

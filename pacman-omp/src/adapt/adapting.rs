@@ -36,8 +36,6 @@ pub(super) struct Adapting {
     pub(super) sharing: Option<Sharing>,
     pub(super) lifted: Lifted,
     pub(super) seconds_per_tick: f64,
-    /// An execution of more ticks ends the exemption of a short region.
-    pub(super) long: u64,
     pub(super) objective: Objective,
     pub(super) rapl: Option<Rapl>,
     pub(super) predictor: Option<Arc<dyn Predictor>>,
@@ -164,7 +162,7 @@ impl Adapting {
 }
 
 /// The limits of what adaptation may cost: the user's, or the usual ones.
-pub(crate) fn loss_limits() -> RegretLimits {
+pub(super) fn loss_limits() -> RegretLimits {
     let given = process::options().max_loss;
     given.map_or_else(RegretLimits::default, |most| RegretLimits::within(most.part()))
 }
@@ -207,7 +205,6 @@ fn prepare() -> Option<Adapting> {
     let memory = Memory::read(&topology);
     let lifted = Lifted::of(&process::options().lifted);
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
-    let long = (BREAK_EVEN / seconds_per_tick) as u64;
     let narrows = process::narrows();
     if !narrows {
         notes::note(
@@ -223,7 +220,6 @@ fn prepare() -> Option<Adapting> {
         topology,
         lifted,
         seconds_per_tick,
-        long,
         objective,
         rapl,
         predictor,

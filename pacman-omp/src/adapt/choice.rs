@@ -16,10 +16,6 @@ pub(crate) struct Choice {
     pub(crate) places: Option<Arc<[Place]>>,
     /// The affinities of the team, if members are spread now or may be later.
     pub(crate) affinity: Option<Arc<TeamAffinity>>,
-    /// The chunks of dynamic loops that members take at once.
-    pub(crate) multiple: u32,
-    /// Whether to count these chunks.
-    pub(crate) counts_chunks: bool,
     /// Whether to add up the time that members are busy.
     pub(crate) wants_busy: bool,
     /// Whether to measure how long members only wait. It takes some calls of the kernel, so not every
@@ -38,8 +34,6 @@ impl Choice {
             threads,
             places: None,
             affinity: None,
-            multiple: 1,
-            counts_chunks: false,
             wants_busy: false,
             measures_waits: false,
             on: None,

@@ -19,7 +19,6 @@ use crate::process;
 use crate::region::Region;
 use crate::seen::Seen;
 use crate::worker::Worker;
-use crate::worksharing;
 
 /// How the next execution of a region runs.
 pub(crate) enum Decision<'w> {
@@ -94,8 +93,7 @@ fn decide_in<'w>(
     threads: u32,
 ) -> Decision<'w> {
     let adapted = &region.adapted;
-    // The members of such a team must know the chunks that they take at once.
-    if has_bound() || adapted.chunks.are_joined() || adapted.chunks.is_searched() {
+    if has_bound() {
         return Decision::Choose;
     }
     let alone = known.filter(|cached| cached.is_left_alone());
@@ -129,7 +127,6 @@ fn decide_in<'w>(
     let Some((cached, kind)) = held else { return Decision::Choose };
     let stays = worker.depth() == 0
         && !(worker.oversubscribed.get() && kind.needs_contexts())
-        && worksharing::leaves_alone(region)
         && worker.pool.usual(region.runtime) == Some(kind.default);
     if !stays {
         return Decision::Choose;
@@ -148,22 +145,6 @@ fn decide_in<'w>(
 /// number to the runtime.
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let threads = guards::asked_for(region, worker, threads);
-    let chunks = &region.adapted.chunks;
-    if worker.depth() > 0 {
-        return choose_team(region, worker, entry, threads);
-    }
-    let choice = if chunks.is_searched() {
-        guards::take(region, worker);
-        Choice::of_the_program(threads)
-    } else {
-        choose_team(region, worker, entry, threads)
-    };
-    let counts_chunks = process::narrows() && chunks.wants_count();
-    Choice { multiple: chunks.multiple(), counts_chunks, ..choice }
-}
-
-/// The team of that execution.
-fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
     if system_calls::are_forbidden() {
         return as_it_is();
@@ -174,8 +155,7 @@ fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) 
     if forbidden || !adapted.has_run_before() {
         return as_it_is();
     }
-    // Joined chunks cannot be cached, as the decisions of a group are.
-    if adapted.is_short() && !adapted.chunks.are_joined() && !is_squeezed(worker, region) {
+    if adapted.is_short() && !is_squeezed(worker, region) {
         return match group::decide(adapting, region, worker).filter(|_| threads == 0) {
             Some(GroupDecision::Once { threads, default }) => {
                 let size = if threads > 0 { threads } else { default };
@@ -195,7 +175,7 @@ fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) 
     };
     let Some(default) = default else { return as_it_is() };
     let limited = adapting.limited(default);
-    if adapting.has_no_choice(default) || adapted.is_short() || worksharing::adapts(region) {
+    if adapting.has_no_choice(default) || adapted.is_short() {
         return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
     }
     // Another thread starts the same region: this execution is left out.
@@ -227,7 +207,6 @@ fn choose_team(region: &Region, worker: &Worker, entry: Function, threads: u32) 
         measures_waits,
         on: Some(on),
         joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
-        ..as_it_is()
     }
 }
 

@@ -59,12 +59,6 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
     }
 }
 
-/// An execution whose chunks were counted took `ticks` with a team of `size`, and had `chunks`.
-pub(crate) fn had_chunks(region: &Region, size: u32, ticks: u64, chunks: u64) {
-    let Some(adapting) = adapting::prepared() else { return };
-    region.adapted.chunks.ended(size, ticks, chunks, adapting.long);
-}
-
 /// An execution by a [cached decision](super::Decision::Cached) took `ticks` with a team of `size`, and
 /// must be reported.
 #[cold]

@@ -14,7 +14,6 @@
 mod adapting;
 mod cached_decision;
 mod choice;
-mod chunks;
 mod decide;
 mod group;
 mod guard_state;
@@ -38,12 +37,11 @@ mod thread_binding;
 mod useful;
 mod wait_policy;
 
-pub(crate) use adapting::{leave_shared, loss_limits};
+pub(crate) use adapting::leave_shared;
 pub(crate) use cached_decision::CachedDecision;
 pub(crate) use choice::Choice;
-pub(crate) use chunks::joined as joined_chunks;
 pub(crate) use decide::{Decision, choose, decide, decide_each};
-pub(crate) use learn::{finished, finished_alone, finished_cached, had_chunks};
+pub(crate) use learn::{finished, finished_alone, finished_cached};
 pub(crate) use member::leave as leave_group;
 pub(crate) use outcome::{enter_labelled, enter_region, record_outcome};
 pub(crate) use places::mask_matters;
@@ -53,4 +51,4 @@ pub(crate) use state::Adapted;
 pub(crate) use team_affinity::TeamAffinities;
 pub(crate) use thread_binding::{ThreadBinding, has_bound};
 pub(crate) use useful::TeamTime;
-pub(crate) use wait_policy::{WaitPolicy, block_here};
+pub(crate) use wait_policy::WaitPolicy;

@@ -20,7 +20,6 @@ use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
 use crate::worker::Worker;
-use crate::worksharing;
 
 /// The least and the most seconds in a region between two records, which take some microseconds each.
 const PATIENCE: (f64, f64) = (1e-3, 50e-3);
@@ -108,9 +107,8 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         }
     }
     let guards = region.adapted.guards.acted();
-    let chunks = Some(region.adapted.chunks.multiple()).filter(|&multiple| multiple > 1);
     if let Some(grouped) = group::adaptation(region) {
-        return Some(Adaptation { guards, chunks, ..grouped });
+        return Some(Adaptation { guards, ..grouped });
     }
     // A thread may be in a decision while the process ends; its phase is then left out.
     let mut phase = region.adapted.phase.try_lock();
@@ -127,18 +125,11 @@ fn outcome(region: &Region) -> Option<Adaptation> {
             None if region.entry == Function::ompt_start_tool => {
                 "seen through OMPT, which reports teams after they have started".to_owned()
             }
-            None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
             None if adapting::is_impossible() => "nothing is adapted here".to_owned(),
             // The reader knows its team sizes and executions.
             None => String::new(),
         };
-        return Some(Adaptation {
-            why,
-            guards,
-            loops: worksharing::recorded(region),
-            chunks,
-            ..Adaptation::default()
-        });
+        return Some(Adaptation { why, guards, ..Adaptation::default() });
     };
     let on = phase.controller.next();
     let mut why = phase.controller.why();
@@ -158,8 +149,6 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: time.then(|| 0.0 - phase.controller.account().lost()),
         guards,
-        loops: worksharing::recorded(region),
-        chunks,
         remembered: adapting::prepared()
             .and_then(|adapting| adapting.memory.as_ref())
             .and_then(|memory| memory.remembered(region, phase)),

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use pacman_regions::arena::Slot;
 use try_lock::TryLock;
 
-use super::chunks::ChunkSearch;
 use super::guard_state::Guards;
 use super::member::Member;
 use super::phase::Phase;
@@ -16,8 +15,6 @@ use crate::process;
 #[derive(Debug, Default)]
 pub(crate) struct Adapted {
     pub(super) guards: Guards,
-    /// The chunks of its dynamic loops.
-    pub(super) chunks: ChunkSearch,
     /// The region has run once with the program's own team, so that the guards know its body.
     looked: AtomicBool,
     /// See [`Adapted::short_below`].

@@ -18,11 +18,6 @@ use crate::notes;
 use crate::process;
 use crate::runtime::Runtime;
 
-thread_local! {
-    /// The thread has called [`block_here`].
-    static ASKED: Cell<bool> = const { Cell::new(false) };
-}
-
 /// Seconds between two checks.
 const WINDOW: f64 = 0.05;
 /// Seconds to wake the blocked threads of a team: 20 to 90 microseconds with four threads on two
@@ -134,15 +129,6 @@ impl WaitMode {
             WaitMode::Block { .. } => waking <= 2.0 * SHARE * reduced,
             WaitMode::Keep => true,
         }
-    }
-}
-
-/// Makes the calling thread block at once. It got no work in a region that goes on. libomp keeps the
-/// spin time by thread, so each thread asks for itself, once.
-#[inline]
-pub(crate) fn block_here(runtime: &Runtime, needed: impl FnOnce() -> bool) {
-    if !ASKED.replace(true) && needed() && block(runtime).is_some() {
-        notes::note("threads without a share of a loop block at once".to_owned());
     }
 }
 

@@ -6,7 +6,6 @@
 use std::cell::Cell;
 use std::ffi::{c_long, c_uint, c_void};
 
-use super::dynamic_loops;
 use crate::counting::Counting;
 use crate::function::Function;
 use crate::region::{self, Region};
@@ -22,7 +21,7 @@ fn data_of(team: &Team) -> *mut c_void {
 }
 
 macro_rules! starts_a_team {
-    ($via:ident: $($name:ident($($argument:ident: $type:ty),*) $(=> $from:ident $to:ident $by:ident $chunk:ident)?;)+) => {$(
+    ($via:ident: $($name:ident($($argument:ident: $type:ty),*);)+) => {$(
         #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
         pub unsafe extern "C-unwind" fn $name(
             body: Body,
@@ -36,7 +35,6 @@ macro_rules! starts_a_team {
             unsafe extern "C-unwind" fn lacking(_: Body, _: *mut c_void, _: c_uint $(, _: $type)*) {}
             let ran = team::$via(body_of, call, move |team, threads, mode| {
                 let real = team.real_or(Function::$name, lacking as *mut c_void);
-                $(let $chunk = dynamic_loops::chunk_of(team, threads, ($from, $to, $by), $chunk);)?
                 // SAFETY: the runtime's function of that name, with the program's own arguments; or `lacking`.
                 unsafe {
                     let real: Entry = std::mem::transmute(real);
@@ -171,10 +169,10 @@ unsafe fn start_parallel(team: &Team, threads: c_uint, mode: TeamMode, flags: c_
 
 starts_a_team! { run:
     GOMP_parallel_loop_static(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint) => start end step chunk;
+    GOMP_parallel_loop_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_guided(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);
-    GOMP_parallel_loop_nonmonotonic_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint) => start end step chunk;
+    GOMP_parallel_loop_nonmonotonic_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_nonmonotonic_guided(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_nonmonotonic_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);

@@ -20,8 +20,22 @@ use crate::worker::Worker;
 /// LLVM's `ident_t`, whose last member is the place in the source.
 #[repr(C)]
 pub(crate) struct Ident {
-    reserved: [i32; 4],
+    reserved_1: i32,
+    flags: i32,
+    reserved_2: [i32; 2],
     source: *const c_char,
+}
+
+impl Ident {
+    /// The kind of the construct; 0 if the compiler passes none.
+    ///
+    /// # Safety
+    /// `ident` is null or points to an `ident_t`.
+    #[inline]
+    pub(super) unsafe fn flags(ident: *const Ident) -> i32 {
+        // SAFETY: as the caller guarantees.
+        unsafe { ident.as_ref() }.map_or(0, |ident| ident.flags)
+    }
 }
 
 /// The most arguments of a body without an allocation.

@@ -2,8 +2,8 @@
 //!
 //! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others. These are the program's
 //! questions ([`numbers`]) and other calls that matter to a decision ([`watched`]), such as the ways
-//! out of the process. Dynamic loops may get larger chunks ([`dynamic_loops`]). Calls in which threads wait, and those that create tasks, can be timed
-//! ([`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]). Programs mark
+//! out of the process. Calls in which threads wait, and those that create tasks, can be timed
+//! ([`barriers`], [`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]). Programs mark
 //! phases by calls of Kokkos ([`kokkos`]) and of other tools ([`markers`]), and by sessions of PACMAN
 //! ([`phases`]). Modules come to their end in [`unloads`].
 
@@ -11,9 +11,9 @@
 // that they stand for, and symbols of their own: calls of the C library in this file must never come to one.
 #![allow(unreachable_pub, non_snake_case)]
 
+mod barriers;
 mod call;
 mod caller;
-mod dynamic_loops;
 mod forward;
 mod gomp;
 mod kmpc;
@@ -32,8 +32,7 @@ mod unloads;
 mod waits;
 mod watched;
 
-pub(crate) use caller::Stack;
-pub(crate) use dynamic_loops::dynamic_schedule;
+use caller::Stack;
 pub(crate) use kokkos::settle_tool;
 pub(crate) use ompt_state::OmptState;
 pub(crate) use records::Records;

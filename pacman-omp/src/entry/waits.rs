@@ -1,7 +1,6 @@
 //! Calls of the runtimes in which threads wait.
 //!
-//! Without a request for waits an entry only goes on to the real function. `worksharing` has libomp's
-//! barriers.
+//! Without a request for waits an entry only goes on to the real function. `barriers` has libomp's barriers.
 
 use std::ffi::c_void;
 

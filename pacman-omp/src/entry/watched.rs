@@ -36,17 +36,6 @@ macro_rules! entries {
     (Task $name:ident) => {};
     (Taskloop $name:ident) => {};
     (TaskBlock $name:ident) => {};
-    // `dynamic_loops` has these.
-    (SharesWork GOMP_loop_dynamic_start) => {};
-    (SharesWork GOMP_loop_nonmonotonic_dynamic_start) => {};
-    (SharesWork GOMP_loop_runtime_start) => {};
-    (SharesWork GOMP_loop_nonmonotonic_runtime_start) => {};
-    (SharesWork GOMP_loop_maybe_nonmonotonic_runtime_start) => {};
-    (SharesWork GOMP_loop_ull_dynamic_start) => {};
-    (SharesWork GOMP_loop_ull_nonmonotonic_dynamic_start) => {};
-    (SharesWork GOMP_loop_ull_runtime_start) => {};
-    (SharesWork GOMP_loop_ull_nonmonotonic_runtime_start) => {};
-    (SharesWork GOMP_loop_ull_maybe_nonmonotonic_runtime_start) => {};
     // Only the first call matters.
     (Neutral $name:ident) => {
         forwarded!("pacman_omp_passed" $name);

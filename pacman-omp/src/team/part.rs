@@ -16,7 +16,6 @@ use crate::rows;
 use crate::seen::Seen;
 use crate::waits::{self, Company, PartKey};
 use crate::worker::{PartStart, Worker};
-use crate::worksharing;
 
 impl Team {
     /// Runs a member's part; `number` answers its number in the team.
@@ -218,22 +217,17 @@ impl Part<'_> {
                 worker.affinities.take_part(affinity, thread);
             }
         }
-        let at_once = worker.dynamic.take_at_once(adapted.choice.multiple);
         let mut begun = team.begin(worker, counting, team.is_primary(worker));
         if adapted.choice.measures_waits {
             worker.useful.begin(worker.depth(), || worker.now());
         }
-        match &adapted.loops {
-            Some(loops) => worksharing::take_part(loops, thread, body),
-            None => body(),
-        }
+        body();
         let measured = adapted.choice.measures_waits.then(|| {
             let time = worker.useful.end(|| worker.now());
             begun.later(worker.useful.own_work());
             time
         });
         let ticks = team.end::<{ mode::ADAPTED }>(&begun, region, worker, thread);
-        drop(at_once);
         if adapted.choice.wants_busy {
             adapted.time.busy_for(ticks);
             if let Some(time) = measured {

@@ -22,7 +22,6 @@ use crate::runtime::Runtime;
 use crate::seen::Seen;
 use crate::waits;
 use crate::worker::Worker;
-use crate::worksharing;
 
 /// Has the real entry start a team of the given size, on the body for the given mode. The size 0 leaves it
 /// to the runtime.
@@ -411,14 +410,10 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
         let adapted = AdaptedRun {
             choice: adapt::choose(region, worker, call.entry, call.threads),
             time: TeamTime::default(),
-            loops: worksharing::begin(region, team.own.depth),
         };
         let mode = if adapted.concerns_members() { TeamMode::Adapted } else { TeamMode::Observed };
         if mode == TeamMode::Adapted {
             team.adapted.set(&raw const adapted);
-        }
-        if adapted.choice.counts_chunks {
-            worker.dynamic.begin();
         }
         team.own.begun.set(worker.now());
         let run = || worker.starts(|| start(&team, adapted.choice.threads, mode));
@@ -430,14 +425,8 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
         }
         worker.team.set(outer);
         let ticks = team.enter(region, worker);
-        if adapted.choice.counts_chunks {
-            adapt::had_chunks(region, team.own.size.get(), ticks, worker.dynamic.end());
-        }
         if team.own.depth == 0 {
             worker.binding.bind(None);
-        }
-        if let Some(loops) = adapted.loops {
-            loops.end();
         }
         let size = team.own.size.get();
         if adapted.choice.is_the_program_s() {

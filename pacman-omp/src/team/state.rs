@@ -13,7 +13,6 @@ use crate::region::Region;
 use crate::runtime::Runtime;
 use crate::waits::Saved;
 use crate::worker::PartStart;
-use crate::worksharing::Execution;
 
 /// The data that the members of a team get instead of the program's own.
 ///
@@ -58,7 +57,6 @@ pub(super) struct AdaptedRun {
     pub(super) choice: Choice,
     /// The sums of the members' times, if wanted.
     pub(super) time: TeamTime,
-    pub(super) loops: Option<Execution>,
 }
 
 /// An execution of GCC's older interface: the primary thread runs the body itself, between two calls.
@@ -75,9 +73,8 @@ impl AdaptedRun {
     /// Whether members must read this run. If not, they need not touch the stack of the primary thread.
     /// To fetch a line of that stack takes as long as the rest of an observed region.
     pub(super) fn concerns_members(&self) -> bool {
-        let Choice { places, affinity, wants_busy, multiple, .. } = &self.choice;
-        let bound = places.is_some() || affinity.is_some() || has_bound();
-        self.loops.is_some() || bound || *wants_busy || *multiple > 1
+        let Choice { places, affinity, wants_busy, .. } = &self.choice;
+        places.is_some() || affinity.is_some() || has_bound() || *wants_busy
     }
 }
 
@@ -173,18 +170,6 @@ impl Team {
     /// The mode for a team that runs in `mode` where it is not within another one of its region.
     pub(super) fn mode_as(&self, mode: TeamMode) -> TeamMode {
         if self.is_within() { TeamMode::Sampled } else { mode }
-    }
-
-    /// The chunks of dynamic loops that its members take at once.
-    #[inline]
-    pub(crate) fn multiple(&self) -> u32 {
-        // SAFETY: on the stack of the primary thread until all members are done.
-        unsafe { self.adapted.get().as_ref() }.map_or(1, |adapted| adapted.choice.multiple)
-    }
-
-    /// The most threads that the runtime may give the team, before it starts.
-    pub(crate) fn most_threads(&self) -> u32 {
-        self.runtime.ask(Function::omp_get_max_threads).unwrap_or(u32::MAX)
     }
 
     /// The calling thread's number in the team.

@@ -1,6 +1,5 @@
 //! The calling thread, as a member of teams.
 
-mod dynamic_loops;
 mod in_sets;
 pub(crate) mod living;
 mod part_start;
@@ -9,7 +8,6 @@ mod region_rows;
 mod sampled;
 mod thread;
 
-pub(crate) use dynamic_loops::DynamicLoops;
 pub(crate) use living::forget_bodies;
 pub(crate) use part_start::PartStart;
 pub(crate) use thread::Worker;

@@ -8,7 +8,6 @@ use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
 use pacman_regions::arena::{Row, Thread};
 
-use super::dynamic_loops::DynamicLoops;
 use super::living;
 use super::part_start::{PartStart, UNREAD};
 use super::region_rows::RegionRows;
@@ -33,7 +32,6 @@ use crate::set_rotation::ThreadSets;
 use crate::team::{Started, Team};
 use crate::tls;
 use crate::waits::{UsefulTime, WaitState};
-use crate::worksharing::Member;
 
 /// Tasks that run at the end of a region are in no thread's part.
 const TASKS: &str = "in regions with tasks, waiting and imbalance count tasks that a thread runs at the \
@@ -60,13 +58,11 @@ pub(crate) struct Worker {
     pub(crate) oversubscribed: Cell<bool>,
     clock: Clock,
     pub(crate) pool: Pool,
-    pub(crate) member: Member,
     pub(crate) binding: ThreadBinding,
     pub(crate) affinities: TeamAffinities,
     /// Its number in the team that may be packed.
     pub(crate) crew: CrewMember,
     pub(crate) wait_policy: WaitPolicy,
-    pub(crate) dynamic: DynamicLoops,
     /// Regions of GCC's older interface, which different calls begin and end.
     pub(crate) started: RefCell<Vec<Started>>,
     /// Regions that the runtime reports through OMPT.
@@ -129,12 +125,10 @@ impl Worker {
                 oversubscribed: Cell::new(false),
                 clock: process::clock(),
                 pool: Pool::default(),
-                member: Member::new(),
                 binding: ThreadBinding::default(),
                 affinities: TeamAffinities::default(),
                 crew: CrewMember::default(),
                 wait_policy: WaitPolicy::default(),
-                dynamic: DynamicLoops::default(),
                 started: RefCell::default(),
                 ompt: OmptState::default(),
                 sets: ThreadSets::default(),

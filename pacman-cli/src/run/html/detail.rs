@@ -144,11 +144,6 @@ fn adapted(adaptation: &Adaptation, guards: &[GuardReport]) -> String {
     });
     let mut lines: Vec<String> = gained.into_iter().collect();
     lines.push(format!("<p class=\"why\">{}</p>", escaped(&adaptation.why)));
-    if let Some(chunks) = adaptation.chunks {
-        lines.push(format!(
-            "<p class=\"why\">Threads take {chunks} chunks of dynamic loops at once.</p>"
-        ));
-    }
     for guarded in guards {
         let place = guarded.at.as_deref().map(|at| format!(", {}", escaped(at)));
         lines.push(format!(
@@ -157,14 +152,6 @@ fn adapted(adaptation: &Adaptation, guards: &[GuardReport]) -> String {
             escaped(&guarded.why),
             executions(guarded.executions),
             place.unwrap_or_default()
-        ));
-    }
-    for inner in &adaptation.loops {
-        lines.push(format!(
-            "<p class=\"loop\"><b>loop {}</b> iterations go to {}: {}</p>",
-            escaped(&inner.source),
-            number(inner.threads, "thread"),
-            escaped(&inner.why)
         ));
     }
     format!(

@@ -45,11 +45,6 @@ pub(super) fn table(process: &ProcessReport, shown: usize, width: usize) -> Stri
         if !region.guards.iter().any(|guarded| guarded.why == adaptation.why) {
             lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
         }
-        if let Some(chunks) = adaptation.chunks {
-            lines.push_str(&format!(
-                "{name}: threads take {chunks} chunks of its dynamic loops at once\n"
-            ));
-        }
         for guarded in region.guards.iter().filter(|guarded| !common.has(guarded)) {
             let place = guarded.short_place().map(|at| format!(" ({})", clean(at)));
             lines.push_str(&format!(
@@ -58,15 +53,6 @@ pub(super) fn table(process: &ProcessReport, shown: usize, width: usize) -> Stri
                 executions(guarded.executions),
                 clean(&guarded.why),
                 place.unwrap_or_default()
-            ));
-        }
-        for inner in &adaptation.loops {
-            lines.push_str(&format!(
-                "{name}: loop {}: {} of its threads get iterations, {}: {}\n",
-                clean(&inner.source),
-                inner.threads,
-                executions(inner.executions),
-                clean(&inner.why)
             ));
         }
     }
