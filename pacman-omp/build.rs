@@ -72,24 +72,19 @@ fn kind(function: Function) -> &'static str {
         CallKind::UsesAffinity if name.starts_with("kmp_") => "OTHER",
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => "OF_THE_C_LIBRARY",
         CallKind::Filters | CallKind::Unloads => "OF_THE_C_LIBRARY",
-        CallKind::Query | CallKind::TeamSize | CallKind::AncestorTeamSize => "COUNTS_THREADS",
+        CallKind::CountsThreads | CallKind::TeamSize => "COUNTS_THREADS",
         CallKind::Changed if runs_body => "STARTS_A_TEAM",
         CallKind::Changed
         | CallKind::Neutral
         | CallKind::Called
         | CallKind::ChangesTeams
-        | CallKind::ThreadNumber
-        | CallKind::Position
         | CallKind::SetsNumThreads
-        | CallKind::SharesWork
-        | CallKind::SharesAsTasks
         | CallKind::Task
-        | CallKind::DependentTask
+        | CallKind::MakesTask
         | CallKind::Taskloop
         | CallKind::TaskBlock
         | CallKind::Waits
         | CallKind::PushesNumThreads
-        | CallKind::Threadprivate
         | CallKind::Teams
         | CallKind::Mpi
         | CallKind::Marks => "OTHER",

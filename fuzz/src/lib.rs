@@ -4,18 +4,11 @@
 //! (`targets/`).
 
 mod c_api;
-mod code;
 mod core_text;
-/// Of `machine_code`, which names it as its own crate does.
-#[allow(dead_code, unused_imports)]
-#[path = "../../pacman-omp/src/function.rs"]
-mod function;
-mod machine_code;
 mod names;
 mod tables;
 
 pub use c_api::c_api;
-pub use code::{code, proved};
 pub use core_text::{
     environment, events, memories, metrics, models, of_today, pmus, recordings, topology,
 };
@@ -28,9 +21,8 @@ use std::fmt::Display;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("c_api", c_api),
-    ("code", code),
     ("environment", environment),
     ("events", events),
     ("memories", memories),

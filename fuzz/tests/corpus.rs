@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pacman_fuzz::{TARGETS, of_today, proved};
+use pacman_fuzz::{TARGETS, of_today};
 use pacman_regions::{Recording, arena};
 
 #[test]
@@ -43,18 +43,5 @@ fn kept_recordings_are_read() {
         let recordings = arena::read(&of_today(&content)).expect("a recording");
         let is_whole = |one: &Recording| !one.regions.is_empty() && has(one);
         assert!(recordings.iter().all(is_whole), "make {name} anew: {recordings:#?}");
-    }
-}
-
-/// The search begins with code that is followed to its end.
-#[test]
-fn kept_code_is_proved() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/code");
-    for name in ["gcc-o0", "gcc-o2", "gcc-avx512", "exceptions"] {
-        let questions = proved(&fs::read(corpus.join(name)).unwrap());
-        assert!(questions.is_some_and(|count| count >= 2), "{name}: {questions:?}");
-    }
-    for name in ["uses-o2", "uses-os", "handlers"] {
-        assert_eq!(proved(&fs::read(corpus.join(name)).unwrap()), None, "{name}");
     }
 }

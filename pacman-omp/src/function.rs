@@ -7,43 +7,30 @@ use std::ffi::CStr;
 pub(crate) enum CallKind {
     /// The library has code of its own for the function, and changes what it does.
     Changed,
-    /// None. Often the program's first call, which shows that its calls pass this library.
+    /// None for this library. Often the program's first call, which shows that its calls pass this library.
     Neutral,
     /// None, because the library only calls it.
     Called,
     /// The program may change how many threads its teams get.
     ChangesTeams,
-    /// The body asks for its thread's number.
-    ThreadNumber,
-    /// The body asks how many threads its team has.
+    /// The program asks how many threads there are or may be.
+    CountsThreads,
+    /// As the one before, with an entry of its own.
     TeamSize,
-    /// The body asks how many threads an enclosing team has.
-    AncestorTeamSize,
-    /// The body asks a question whose answer differs between threads or teams.
-    Position,
-    /// The program asks how many threads there may be.
-    Query,
     /// The program sets how many threads there are.
     SetsNumThreads,
-    /// The body has the runtime share work out.
-    SharesWork,
-    /// The body has the runtime share work out as tasks, which may run after the body.
-    SharesAsTasks,
     /// A call in which the thread may wait.
     Waits,
-    /// As the next, by libgomp's functions, which get the data of the tasks.
+    /// libgomp makes the tasks of a loop, and gets their data.
     Taskloop,
     /// libomp makes the block of a task, which another call creates.
     TaskBlock,
-    /// The body makes a task. A flag says whether it depends on others.
+    /// As the next, by libgomp's function, which gets the data of the task.
     Task,
-    /// The body makes a task that depends on others.
-    DependentTask,
+    /// The body makes a task, which may run after the body.
+    MakesTask,
     /// The program requests the team size of its next region.
     PushesNumThreads,
-    /// The runtime keeps data for each thread of the program: clang's threadprivate data where the
-    /// system has no thread-local storage.
-    Threadprivate,
     /// The program runs a league of teams.
     Teams,
     /// The process ends without its exit handlers.
@@ -81,7 +68,7 @@ macro_rules! functions {
                 GOMP_parallel_reductions GOMP_teams_reg
                 __kmpc_fork_call __kmpc_fork_call_if
                 __kmpc_barrier __kmpc_cancel_barrier
-                ompt_start_tool pacman_omp_phase
+                omp_get_thread_num omp_get_thread_num_ ompt_start_tool pacman_omp_phase
             }
             Called {
                 kmp_get_blocktime kmp_set_blocktime
@@ -96,6 +83,42 @@ macro_rules! functions {
                 omp_init_lock_with_hint omp_init_lock_with_hint_ omp_init_nest_lock_with_hint
                 omp_init_nest_lock_with_hint_ __kmpc_init_lock __kmpc_init_lock_with_hint
                 __kmpc_init_nest_lock __kmpc_init_nest_lock_with_hint __kmpc_serialized_parallel
+                omp_get_ancestor_thread_num omp_get_ancestor_thread_num_
+                omp_get_ancestor_thread_num_8_ omp_in_parallel omp_in_parallel_ omp_get_active_level
+                omp_get_active_level_ kmp_get_ancestor_thread_num_8 kmp_get_ancestor_thread_num_8_
+                ompc_get_ancestor_thread_num omp_display_affinity omp_display_affinity_
+                omp_capture_affinity omp_capture_affinity_ ompc_display_affinity
+                ompc_capture_affinity omp_get_place_num omp_get_place_num_
+                omp_get_partition_place_nums omp_get_partition_place_nums_
+                omp_get_partition_place_nums_8_ kmp_get_partition_place_nums_8
+                kmp_get_partition_place_nums_8_ omp_get_partition_num_places
+                omp_get_partition_num_places_ GOMP_loop_start GOMP_loop_ordered_start
+                GOMP_loop_doacross_start GOMP_loop_static_start GOMP_loop_dynamic_start
+                GOMP_loop_guided_start GOMP_loop_runtime_start GOMP_loop_nonmonotonic_dynamic_start
+                GOMP_loop_nonmonotonic_guided_start GOMP_loop_nonmonotonic_runtime_start
+                GOMP_loop_maybe_nonmonotonic_runtime_start GOMP_loop_ordered_static_start
+                GOMP_loop_ordered_dynamic_start GOMP_loop_ordered_guided_start
+                GOMP_loop_ordered_runtime_start GOMP_loop_doacross_static_start
+                GOMP_loop_doacross_dynamic_start GOMP_loop_doacross_guided_start
+                GOMP_loop_doacross_runtime_start GOMP_loop_ull_start GOMP_loop_ull_ordered_start
+                GOMP_loop_ull_doacross_start GOMP_loop_ull_static_start GOMP_loop_ull_dynamic_start
+                GOMP_loop_ull_guided_start GOMP_loop_ull_runtime_start
+                GOMP_loop_ull_nonmonotonic_dynamic_start GOMP_loop_ull_nonmonotonic_guided_start
+                GOMP_loop_ull_nonmonotonic_runtime_start
+                GOMP_loop_ull_maybe_nonmonotonic_runtime_start GOMP_loop_ull_ordered_static_start
+                GOMP_loop_ull_ordered_dynamic_start GOMP_loop_ull_ordered_guided_start
+                GOMP_loop_ull_ordered_runtime_start GOMP_loop_ull_doacross_static_start
+                GOMP_loop_ull_doacross_dynamic_start GOMP_loop_ull_doacross_guided_start
+                GOMP_loop_ull_doacross_runtime_start GOMP_sections_start GOMP_sections2_start
+                __kmpc_for_static_init_4 __kmpc_for_static_init_4u __kmpc_for_static_init_8
+                __kmpc_for_static_init_8u __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
+                __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u __kmpc_sections_init
+                __kmpc_dist_for_static_init_4 __kmpc_dist_for_static_init_4u
+                __kmpc_dist_for_static_init_8 __kmpc_dist_for_static_init_8u
+                __kmpc_dist_dispatch_init_4 __kmpc_dist_dispatch_init_4u __kmpc_dist_dispatch_init_8
+                __kmpc_dist_dispatch_init_8u __kmpc_threadprivate_cached
+                __kmpc_threadprivate_register __kmpc_threadprivate_register_vec __kmpc_threadprivate
+                kmp_threadprivate_insert kmp_threadprivate_insert_private_data
             }
             ChangesTeams {
                 omp_set_max_active_levels omp_set_max_active_levels_ omp_set_nested omp_set_nested_
@@ -113,61 +136,18 @@ macro_rules! functions {
                 omp_set_teams_thread_limit_8_ kmp_set_teams_thread_limit_8
                 kmp_set_teams_thread_limit_8_ __kmpc_set_thread_limit
             }
-            ThreadNumber { omp_get_thread_num omp_get_thread_num_ }
             TeamSize { omp_get_num_threads omp_get_num_threads_ }
-            AncestorTeamSize {
-                omp_get_team_size omp_get_team_size_ omp_get_team_size_8_ kmp_get_team_size_8
-                kmp_get_team_size_8_ ompc_get_team_size
-            }
-            Position {
-                omp_get_ancestor_thread_num omp_get_ancestor_thread_num_
-                omp_get_ancestor_thread_num_8_ omp_in_parallel omp_in_parallel_
-                omp_get_active_level omp_get_active_level_ kmp_get_ancestor_thread_num_8
-                kmp_get_ancestor_thread_num_8_ ompc_get_ancestor_thread_num omp_display_affinity
-                omp_display_affinity_ omp_capture_affinity omp_capture_affinity_
-                ompc_display_affinity ompc_capture_affinity omp_get_place_num omp_get_place_num_
-                omp_get_partition_place_nums omp_get_partition_place_nums_
-                omp_get_partition_place_nums_8_ kmp_get_partition_place_nums_8
-                kmp_get_partition_place_nums_8_ omp_get_partition_num_places
-                omp_get_partition_num_places_
-            }
-            Query {
+            CountsThreads {
                 omp_get_max_threads omp_get_max_threads_ omp_get_num_procs omp_get_num_procs_
                 omp_get_thread_limit omp_get_thread_limit_ kmp_get_num_known_threads
-                kmp_get_num_known_threads_ __kmpc_global_num_threads
+                kmp_get_num_known_threads_ __kmpc_global_num_threads omp_get_team_size
+                omp_get_team_size_ omp_get_team_size_8_ kmp_get_team_size_8 kmp_get_team_size_8_
+                ompc_get_team_size
             }
             SetsNumThreads {
                 omp_set_num_threads omp_set_num_threads_ omp_set_num_threads_8_
                 kmp_set_num_threads_8 kmp_set_num_threads_8_ kmpc_set_num_threads_8
                 ompc_set_num_threads
-            }
-            SharesWork {
-                GOMP_loop_start GOMP_loop_ordered_start GOMP_loop_doacross_start
-                GOMP_loop_static_start GOMP_loop_dynamic_start GOMP_loop_guided_start
-                GOMP_loop_runtime_start GOMP_loop_nonmonotonic_dynamic_start
-                GOMP_loop_nonmonotonic_guided_start GOMP_loop_nonmonotonic_runtime_start
-                GOMP_loop_maybe_nonmonotonic_runtime_start GOMP_loop_ordered_static_start
-                GOMP_loop_ordered_dynamic_start GOMP_loop_ordered_guided_start
-                GOMP_loop_ordered_runtime_start GOMP_loop_doacross_static_start
-                GOMP_loop_doacross_dynamic_start GOMP_loop_doacross_guided_start
-                GOMP_loop_doacross_runtime_start GOMP_loop_ull_start GOMP_loop_ull_ordered_start
-                GOMP_loop_ull_doacross_start GOMP_loop_ull_static_start GOMP_loop_ull_dynamic_start
-                GOMP_loop_ull_guided_start GOMP_loop_ull_runtime_start
-                GOMP_loop_ull_nonmonotonic_dynamic_start GOMP_loop_ull_nonmonotonic_guided_start
-                GOMP_loop_ull_nonmonotonic_runtime_start
-                GOMP_loop_ull_maybe_nonmonotonic_runtime_start GOMP_loop_ull_ordered_static_start
-                GOMP_loop_ull_ordered_dynamic_start GOMP_loop_ull_ordered_guided_start
-                GOMP_loop_ull_ordered_runtime_start GOMP_loop_ull_doacross_static_start
-                GOMP_loop_ull_doacross_dynamic_start GOMP_loop_ull_doacross_guided_start
-                GOMP_loop_ull_doacross_runtime_start GOMP_sections_start GOMP_sections2_start
-                __kmpc_for_static_init_4 __kmpc_for_static_init_4u
-                __kmpc_for_static_init_8 __kmpc_for_static_init_8u
-                __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
-                __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
-                __kmpc_sections_init __kmpc_dist_for_static_init_4 __kmpc_dist_for_static_init_4u
-                __kmpc_dist_for_static_init_8 __kmpc_dist_for_static_init_8u
-                __kmpc_dist_dispatch_init_4 __kmpc_dist_dispatch_init_4u
-                __kmpc_dist_dispatch_init_8 __kmpc_dist_dispatch_init_8u
             }
             Waits {
                 GOMP_barrier GOMP_barrier_cancel
@@ -189,19 +169,14 @@ macro_rules! functions {
             }
             Taskloop { GOMP_taskloop GOMP_taskloop_ull }
             TaskBlock { __kmpc_omp_task_alloc }
-            SharesAsTasks {
-                __kmpc_omp_task __kmpc_taskloop __kmpc_taskloop_5 __kmpc_omp_task_parts
-            }
             Task { GOMP_task }
-            DependentTask { __kmpc_omp_task_with_deps GOMP_taskwait_depend_nowait }
+            MakesTask {
+                __kmpc_omp_task __kmpc_taskloop __kmpc_taskloop_5 __kmpc_omp_task_parts
+                __kmpc_omp_task_with_deps GOMP_taskwait_depend_nowait
+            }
             PushesNumThreads {
                 __kmpc_push_num_threads __kmpc_push_num_threads_strict
                 __kmpc_push_num_threads_list __kmpc_push_num_threads_list_strict
-            }
-            Threadprivate {
-                __kmpc_threadprivate_cached __kmpc_threadprivate_register
-                __kmpc_threadprivate_register_vec __kmpc_threadprivate kmp_threadprivate_insert
-                kmp_threadprivate_insert_private_data
             }
             Teams { __kmpc_fork_teams }
             Marks {
@@ -388,8 +363,8 @@ impl Function {
 
     /// Whether a call matters only where waits are timed, once its real function is known.
     pub(crate) fn is_only_timed(self) -> bool {
-        use CallKind::{Mpi, Neutral, TaskBlock, Waits};
-        matches!(self.kind(), Waits | Mpi | TaskBlock | Neutral)
+        use CallKind::{CountsThreads, Mpi, Neutral, TaskBlock, Waits};
+        matches!(self.kind(), Waits | Mpi | TaskBlock | Neutral | CountsThreads)
     }
 
     /// The function of MPI's profiling interface that does the same; itself for one of that interface.
@@ -403,23 +378,6 @@ impl Function {
         let name = self.name();
         let name = name.strip_prefix('P').unwrap_or(name);
         name.strip_suffix("_c").unwrap_or(name)
-    }
-
-    /// Whether a function of that name asks for the team's size or the thread's number.
-    pub(crate) fn question(name: &CStr) -> Option<CallKind> {
-        // Few functions have these kinds, so few names are compared.
-        let asks = |kind| matches!(kind, CallKind::TeamSize | CallKind::ThreadNumber);
-        let asked = ALL.iter().find(|(_, known, kind)| asks(*kind) && *known == name);
-        asked.map(|(.., kind)| *kind)
-    }
-
-    /// Whether a module that imports `name` can tell its threads apart.
-    pub(crate) fn tells_threads_apart(name: &CStr) -> bool {
-        let numbers = |kind: CallKind| {
-            use CallKind::{AncestorTeamSize, Position, TeamSize, ThreadNumber};
-            matches!(kind, ThreadNumber | TeamSize | AncestorTeamSize | Position)
-        };
-        ALL.iter().any(|(_, known, kind)| numbers(*kind) && *known == name)
     }
 
     /// The function of a number that an assembly entry passes.

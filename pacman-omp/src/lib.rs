@@ -8,7 +8,7 @@
 //! 1. [`entry`]: the program calls its runtime (libgomp or libomp) and finds the preloaded library's function of
 //!    that name, which jumps to this library's. [`interpose`] finds the runtime of the caller, and [`runtime`] has the real function.
 //! 2. [`region`] finds the region by the compiler's function for its body.
-//! 3. [`adapt`] may choose another number of threads, unless a guard forbids it.
+//! 3. [`adapt`] may choose another number of threads, if the user allows it.
 //! 4. [`team`] lets the real runtime start the team. The team runs this library's body, which calls
 //!    the program's.
 //! 5. [`worker`]: each thread of the team reads its counters before and after the program's body, and
@@ -38,7 +38,6 @@
 
 mod adapt;
 mod arena;
-mod code;
 mod counting;
 mod defect;
 mod energy;
@@ -62,7 +61,6 @@ mod once;
 mod packing;
 mod phases;
 mod process;
-mod program;
 mod recording;
 mod region;
 mod rows;

@@ -3,10 +3,8 @@
 //! The loader keeps its list locked during a visit, so that a file stays loaded meanwhile. Callers hold a
 //! lock of their own, because the child of a fork would find the loader's lock taken.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::ops::Range;
-
-use crate::code::{Code, Tables};
 
 /// A file in the loader's list, during a visit.
 pub(crate) struct Loaded<'a> {
@@ -83,12 +81,6 @@ impl Loaded<'_> {
         self.info.dlpi_addr
     }
 
-    /// Bytes of its thread-local storage for each thread.
-    pub(crate) fn thread_local(&self) -> u64 {
-        let thread_local = self.headers.iter().filter(|header| header.p_type == libc::PT_TLS);
-        thread_local.map(|header| header.p_memsz).sum()
-    }
-
     /// The loader's name; empty for the program.
     pub(crate) fn name(&self) -> CString {
         // SAFETY: the loader's names are C strings.
@@ -127,15 +119,6 @@ impl Loaded<'_> {
         })
     }
 
-    /// Searches the symbols of all relocations: every use of another file's function has one.
-    ///
-    /// # Safety
-    /// The file must be loaded.
-    pub(crate) unsafe fn imports(&self, is_one: &dyn Fn(&CStr) -> bool) -> Option<bool> {
-        // SAFETY: the caller says so.
-        Some(unsafe { self.relocations() }?.any(|(.., name)| is_one(name)))
-    }
-
     /// Whether the loader never unloads the file, because its linker was told so.
     ///
     /// # Safety
@@ -157,88 +140,6 @@ impl Loaded<'_> {
         let entries = (0..).map(move |at| unsafe { *entry.add(at) });
         Some(entries.take_while(|[tag, _]| *tag != 0))
     }
-
-    /// The relocations that name a symbol: the type, the address of the word that the loader sets, and the
-    /// name.
-    ///
-    /// # Safety
-    /// The file must be loaded for as long as the answer is used.
-    unsafe fn relocations(&self) -> Option<impl Iterator<Item = (u32, u64, &CStr)>> {
-        let bias = self.info.dlpi_addr;
-        let (mut symbols, mut strings) = (0, 0);
-        let (mut tables, mut lengths) = ([0; 2], [0; 2]);
-        // SAFETY: the caller says so.
-        for [tag, value] in unsafe { self.dynamic() }? {
-            // In a writable section the loader has replaced offsets by addresses.
-            let address = if value < bias { value + bias } else { value };
-            match tag {
-                DT_SYMTAB => symbols = address,
-                DT_STRTAB => strings = address,
-                DT_RELA => tables[0] = address,
-                DT_RELASZ => lengths[0] = value,
-                DT_JMPREL => tables[1] = address,
-                DT_PLTRELSZ => lengths[1] = value,
-                _ => {}
-            }
-        }
-        if symbols == 0 || strings == 0 {
-            return None;
-        }
-        let used = tables.into_iter().zip(lengths).flat_map(|(table, length)| {
-            let table = table as *const libc::Elf64_Rela;
-            // SAFETY: the table has `length` bytes.
-            (0..length as usize / size_of::<libc::Elf64_Rela>()).map(move |at| unsafe {
-                let relocation = &*table.add(at);
-                (relocation.r_info as u32, relocation.r_offset, relocation.r_info >> 32)
-            })
-        });
-        // Symbol 0 stands for none.
-        let named = used.filter(|(.., number)| *number != 0).map(move |(kind, offset, number)| {
-            // SAFETY: relocations name symbols of the file's table, whose names are C strings.
-            let name = unsafe {
-                let symbol = (symbols as *const libc::Elf64_Sym).add(number as usize);
-                CStr::from_ptr((strings + u64::from((*symbol).st_name)) as *const c_char)
-            };
-            (kind, bias.wrapping_add(offset), name)
-        });
-        Some(named)
-    }
-
-    /// The code of the segment that has `address`, with the functions that it calls.
-    ///
-    /// # Safety
-    /// The file must be loaded for as long as the answer is used.
-    pub(crate) unsafe fn code(&self, address: u64) -> Option<Code<'_>> {
-        let start = |header: &libc::Elf64_Phdr| self.info.dlpi_addr.wrapping_add(header.p_vaddr);
-        // SAFETY: the loader has mapped the segments, and these are not written to.
-        let segment = |header: &libc::Elf64_Phdr| unsafe {
-            let bytes = header.p_filesz as usize;
-            (start(header), std::slice::from_raw_parts(start(header) as *const u8, bytes))
-        };
-        let is_constant = |header: &&libc::Elf64_Phdr| {
-            header.p_type == libc::PT_LOAD
-                && header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R
-        };
-        let segments: Vec<_> = self.headers.iter().filter(is_constant).collect();
-        let code = segments.iter().find(|header| {
-            header.p_flags & libc::PF_X != 0
-                && (start(header)..start(header) + header.p_filesz).contains(&address)
-        })?;
-        let (start_of_code, bytes) = segment(code);
-        // SAFETY: the caller says so.
-        let named = unsafe { self.relocations() }?;
-        // Other words with the address of a function are variables, which the program may change.
-        let slots =
-            named.filter(|(kind, ..)| [R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT].contains(kind));
-        let mut imports: Vec<_> = slots.map(|(_, slot, name)| (slot, name)).collect();
-        imports.sort_unstable_by_key(|(slot, _)| *slot);
-        let header = self.headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME);
-        let handlers = header.map(|header| Tables {
-            segments: segments.iter().map(|header| segment(header)).collect(),
-            header: start(header),
-        });
-        Some(Code { bytes, start: start_of_code, imports, handlers })
-    }
 }
 
 /// The build ID among ELF notes: each has the lengths of its name and content, its type, and both.
@@ -259,17 +160,7 @@ fn build_id_among(mut notes: &[u8]) -> Option<String> {
     }
 }
 
-// Types of relocations of the System V ABI for x86-64.
-const R_X86_64_GLOB_DAT: u32 = 6;
-const R_X86_64_JUMP_SLOT: u32 = 7;
-
 // Tags of the ELF specification.
-const DT_PLTRELSZ: u64 = 2;
-const DT_STRTAB: u64 = 5;
-const DT_SYMTAB: u64 = 6;
-const DT_RELA: u64 = 7;
-const DT_RELASZ: u64 = 8;
-const DT_JMPREL: u64 = 23;
 const DT_FLAGS_1: u64 = 0x6fff_fffb;
 const DF_1_NODELETE: u64 = 8;
 

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use pacman_core::fork::Lock;
 use pacman_regions::FileIdentity;
 
-use crate::code::Code;
 use crate::loaded::{self, Loaded};
 use crate::mappings::Mapping;
 
@@ -34,8 +33,6 @@ pub(crate) struct File {
     pub(crate) name: CString,
     /// For readers of the recording, which may see another file at that path.
     pub(crate) identity: Option<FileIdentity>,
-    /// Bytes of its thread-local storage for each thread.
-    pub(crate) thread_local: u64,
     /// Whether it is the program itself.
     pub(crate) is_program: bool,
     key: Key,
@@ -94,18 +91,6 @@ impl Module {
             None => Module { file: modules.kept(File::default()), bias: 0 },
         }
     }
-
-    /// Whether the module that has `address` imports a function whose name `is_one` accepts. True if
-    /// that is unknown. Functions that it looks up at run time do not count.
-    pub(crate) fn imports(address: u64, is_one: impl Fn(&CStr) -> bool) -> bool {
-        let _one = MODULES.lock();
-        let mut imports = true;
-        loaded::with(address, &mut |loaded| {
-            // SAFETY: the module stays loaded during the visit.
-            imports = unsafe { loaded.imports(&is_one) }.unwrap_or(true);
-        });
-        imports
-    }
 }
 
 /// The facts of a loaded module that need no system call.
@@ -114,7 +99,6 @@ struct Seen {
     build_id: Option<String>,
     bias: u64,
     span: Range<u64>,
-    thread_local: u64,
     is_program: bool,
     loads: u64,
 }
@@ -127,7 +111,6 @@ impl Seen {
             build_id: unsafe { loaded.build_id() },
             bias: loaded.bias(),
             span: loaded.span(),
-            thread_local: loaded.thread_local(),
             is_program: loaded.is_program,
             loads: loaded.loads(),
         }
@@ -144,7 +127,7 @@ impl Seen {
 
     /// The file of the module, which was loaded when the process started if it `is_first`.
     fn file(self, is_first: bool) -> File {
-        let Seen { name, build_id, span, thread_local, is_program, .. } = self;
+        let Seen { name, build_id, span, is_program, .. } = self;
         let mapping = if is_first { Mapping::at_start } else { Mapping::of }(span.start);
         let mapping = mapping.unwrap_or_default();
         let named = Path::new(OsStr::from_bytes(name.as_bytes()));
@@ -163,7 +146,7 @@ impl Seen {
         let unnumbered = (mapping.inode == 0).then(|| path.clone());
         let on_device = (mapping.device, mapping.inode);
         let key = Key { on_device, identity: identity.clone(), unnumbered };
-        File { path, name, identity, thread_local, is_program, key }
+        File { path, name, identity, is_program, key }
     }
 }
 
@@ -298,27 +281,6 @@ pub(crate) fn stays(address: u64) -> bool {
     stays
 }
 
-/// Calls `act` with the code of the module that has `address`; `None` if no module has it as code. The
-/// loader keeps its list locked meanwhile, so that the module stays loaded.
-pub(crate) fn with_code<R>(address: u64, act: impl FnOnce(&Code<'_>) -> R) -> Option<R> {
-    let (mut act, mut answer) = (Some(act), None);
-    let _one = MODULES.lock();
-    loaded::with(address, &mut |loaded| {
-        // SAFETY: the module stays loaded during the visit.
-        let code = unsafe { loaded.code(address) };
-        if let (Some(code), Some(act)) = (code, act.take()) {
-            answer = Some(act(&code));
-        }
-    });
-    answer
-}
-
-/// Runs `act` while no thread looks at modules, and none forks.
-pub(crate) fn with_modules(act: impl FnOnce()) {
-    let _one = MODULES.lock();
-    act();
-}
-
 /// The address at which the program itself begins.
 pub(crate) fn entry_of_program() -> u64 {
     // SAFETY: it reads what the kernel has left for the process.
@@ -350,7 +312,7 @@ mod tests {
     fn an_address_has_the_module_that_contains_it() {
         let own = Module::of(own());
         assert_eq!(own.path, std::env::current_exe().unwrap());
-        assert!(own.is_program && own.thread_local > 0, "the test harness has thread-locals");
+        assert!(own.is_program);
         let libc = Module::of(libc::getpid as *const () as u64);
         assert!(libc.path.to_string_lossy().contains("libc"), "{libc:?}");
         assert!(!libc.is_program && libc.bias != own.bias);
@@ -371,12 +333,5 @@ mod tests {
         let before = metadata(file.path(), about.ino()).expect("it is there");
         std::fs::write(file.path(), "other").expect("it can be written");
         assert_ne!(metadata(file.path(), about.ino()), Some(before));
-    }
-
-    #[test]
-    fn imports_of_a_module_are_found_by_name() {
-        assert!(Module::imports(own(), |name| name == c"dl_iterate_phdr"), "called above");
-        assert!(!Module::imports(own(), |name| name == c"omp_get_thread_num"));
-        assert!(Module::imports(8, |_| false), "nothing is known about code outside of modules");
     }
 }

@@ -363,10 +363,14 @@ pub(crate) fn changes() -> u32 {
     SHARED.changes.load(Ordering::Relaxed)
 }
 
+/// Whether each execution is decided by itself: energy is read around it, or it needs more than times.
+pub(crate) fn decides_each() -> bool {
+    is_metered() || needs_more_than_times()
+}
+
 /// The number of events after which a region may no longer run as it did before. Never 0.
 ///
-/// The program calls a function that may change its teams, the library sees the program do something
-/// for the first time, or threads are bound. A decision stays valid while the number stays the same.
+/// The program calls a function that may change its teams, a choice changes, or threads are bound. A decision stays valid while the number stays the same.
 /// Read the number before you check the conditions of the decision.
 #[inline(always)]
 pub(crate) fn config_epoch() -> u32 {

@@ -226,7 +226,6 @@ pub(crate) fn enter(
         UNLOADED.store(unloaded - 1, Ordering::Relaxed);
         region.body.store(body, Ordering::Relaxed);
         region.key.store(key, Ordering::Relaxed);
-        region.adapted.is_loaded_again();
         put(region);
         return Some(region);
     }

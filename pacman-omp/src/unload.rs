@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-use crate::adapt;
 use crate::interpose;
 use crate::isolation::isolated;
 use crate::module;
@@ -45,7 +44,6 @@ fn forget(addresses: &Range<u64>) {
     region::end(addresses);
     interpose::forget(addresses);
     runtime::forget(addresses);
-    adapt::forget_questions(addresses);
     waits::forget_sites(addresses);
     worker::forget_bodies(addresses);
     // Decisions hold for a runtime that is there, and for the teams that it has.

@@ -28,12 +28,12 @@ pub use event::{Event, EventFacts};
 pub use execution_log::{ExecutionLog, LoggedExecution, LoggedWait};
 pub use machine::{Machine, MachineContext};
 pub use max_loss::MaxLoss;
-pub use options::{Guard, Objective, Options, Segment, Waiting};
+pub use options::{Objective, Options, Segment, Waiting};
 pub use phases::{Phase, PhaseKind, PhaseStates, PhaseThread};
 pub use program_memory::{ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments};
 pub use recording::{
-    Adaptation, Ending, Guarded, OpenPart, Overhead, Process, ProcessEnergy, Rank, Recording,
-    Region, RegionEnergy, Runtime, RuntimeFamily, Sampling, Team, Timeline, TimelineRow,
+    Adaptation, Ending, OpenPart, Overhead, Process, ProcessEnergy, Rank, Recording, Region,
+    RegionEnergy, Runtime, RuntimeFamily, Sampling, Team, Timeline, TimelineRow,
 };
 pub use row::Row;
 pub use site::{FileIdentity, Site};

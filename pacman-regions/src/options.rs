@@ -1,6 +1,5 @@
 //! The options of the preloaded library, as environment variables.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::fs::MetadataExt;
@@ -45,8 +44,6 @@ pub struct Options {
     /// The memory through which the command cuts samples short: one segment, as for `share`; see
     /// [`watch`](crate::watch).
     pub watch: Option<Segment>,
-    /// The guards that are switched off.
-    pub lifted: BTreeSet<Guard>,
     /// How idle workers wait beside a smaller team.
     pub waiting: Waiting,
     /// Whether waits inside regions are timed. Adaptation excludes it.
@@ -125,27 +122,6 @@ pub enum Waiting {
     Block,
 }
 
-/// A reason why a region keeps the threads that it has without adaptation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Guard {
-    /// The region has a `num_threads` clause, or the program pushed a size.
-    NumThreads,
-    /// The region is inside another, or has others inside.
-    Nested,
-    /// Its tasks depend on each other.
-    TaskDepend,
-    /// The program called `omp_get_max_threads`, `omp_get_num_procs` or a similar function since the last
-    /// region.
-    Query,
-    /// The body asks for its thread's number or for the size of the team. The effects of the answer may
-    /// outlast the region.
-    ThreadNumber,
-    /// The module has thread-local storage, which may have to last from region to region.
-    ThreadLocal,
-    /// The library never saw the body share work. Fewer members would repeat its work less often.
-    Replicated,
-}
-
 macro_rules! words {
     ($type:ident, $what:literal, $($variant:ident = $word:literal),+) => {
         impl $type {
@@ -179,17 +155,6 @@ macro_rules! words {
 
 words!(Objective, "objective", Time = "time", Energy = "energy", Edp = "edp", Ed2p = "ed2p");
 words!(Waiting, "way of waiting", Auto = "auto", Keep = "keep", Block = "block");
-words!(
-    Guard,
-    "guard",
-    NumThreads = "num-threads",
-    Nested = "nested",
-    TaskDepend = "task-depend",
-    Query = "query",
-    ThreadNumber = "thread-number",
-    ThreadLocal = "thread-local",
-    Replicated = "replicated"
-);
 
 const SEGMENT: &str = "PACMAN_OMP_SEGMENT";
 const DIRECTORY: &str = "PACMAN_OMP_DIR";
@@ -201,7 +166,6 @@ const MODEL: &str = "PACMAN_OMP_MODEL";
 const MAX_THREADS: &str = "PACMAN_OMP_MAX_THREADS";
 const MAX_LOSS: &str = "PACMAN_OMP_MAX_LOSS";
 const MEMORY: &str = "PACMAN_OMP_MEMORY";
-const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
 const SHARE: &str = "PACMAN_OMP_SHARE";
 const WATCH: &str = "PACMAN_OMP_WATCH";
@@ -227,10 +191,6 @@ impl Options {
         all.extend(self.memory.as_ref().map(|path| (MEMORY, path.into())));
         all.extend(self.share.as_ref().map(|segment| (SHARE, segment.to_string().into())));
         all.extend(self.watch.as_ref().map(|segment| (WATCH, segment.to_string().into())));
-        if !self.lifted.is_empty() {
-            let words: Vec<_> = self.lifted.iter().map(|guard| guard.word()).collect();
-            all.push((LIFTED, words.join(",").into()));
-        }
         if self.waiting != Waiting::Auto {
             all.push((WAITING, self.waiting.to_string().into()));
         }
@@ -342,12 +302,6 @@ impl Options {
                 Err(problem) => parsed(MAX_LOSS, problem),
             }
         }
-        for word in get(LIFTED).iter().flat_map(|words| words.split(',')) {
-            match word.parse() {
-                Ok(guard) => drop(options.lifted.insert(guard)),
-                Err(problem) => parsed(LIFTED, problem),
-            }
-        }
         (options, wrong)
     }
 }
@@ -374,7 +328,6 @@ mod tests {
             memory: Some("/cache/memory".into()),
             share: Some(Segment { ids: vec![5], nonce: 3, namespace: 0 }),
             watch: Some(Segment { ids: vec![6], nonce: 4, namespace: 1 }),
-            lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
             waits: false,
             trace: false,
@@ -412,7 +365,6 @@ mod tests {
             ADAPT => Some("speed".into()),
             MAX_THREADS => Some("0".into()),
             MAX_LOSS => Some("5".into()),
-            LIFTED => Some("query,everything".into()),
             WAITS => Some("yes".into()),
             TRACE => Some("yes".into()),
             OVERHEAD => Some("0".into()),
@@ -421,8 +373,7 @@ mod tests {
         let (options, wrong) = Options::read(get);
         assert!(!options.waits && !options.trace && options.overhead.is_none());
         assert_eq!((options.adapt, options.max_threads, options.max_loss), (None, None, None));
-        assert_eq!(options.lifted, [Guard::Query].into());
-        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 9));
+        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 8));
         assert_eq!(wrong[1], "PACMAN_OMP_ENERGY: must be 0 or 1, got \"yes\"");
         assert!(wrong[2].contains("time, energy, edp, ed2p"), "{}", wrong[2]);
     }

@@ -309,25 +309,9 @@ pub struct Adaptation {
     pub reduced: u64,
     /// The estimated gain against the default, in seconds; negative for a loss.
     pub gained: Option<f64>,
-    /// The guards that acted.
-    pub guards: Vec<Guarded>,
     /// The measurements for the next run of the program.
     #[serde(default)]
     pub remembered: Option<Remembered>,
-}
-
-/// A guard that kept a region as it was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guarded {
-    /// The name of the guard, as for `--lift`.
-    pub guard: String,
-    /// The observation, in one line.
-    pub why: String,
-    /// The executions that it decided.
-    pub executions: u64,
-    /// The program's first call that made it act, if the guard is about calls.
-    #[serde(default)]
-    pub at: Option<Site>,
 }
 
 /// The times at which regions ran, in bins of equal length over the life of the process.

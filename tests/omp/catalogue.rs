@@ -28,25 +28,14 @@ pub(crate) struct Program {
     pub(crate) parts: &'static [&'static str],
     /// Whether not all can be counted: it leaves no descriptors to count with, or forks in a region.
     pub(crate) may_go_uncounted: bool,
-    /// Whether its regions show early what they ask for, so that adapting may rely on it.
-    pub(crate) may_be_adapted: bool,
+    /// Whether it prints or checks something that depends on the sizes of its teams, so that nobody may vouch for it.
+    pub(crate) depends_on_its_teams: bool,
     /// Whether regions of it run inside of others.
     nests: bool,
     /// Whether they run inside of leagues that OMPT alone tells of.
     nests_in_leagues: bool,
     /// Whether one thread starts all of its regions, which are searched or held.
     pub(crate) has_one_root: bool,
-    /// The guards that its regions meet, if that is known.
-    guarded: Option<Guarded>,
-}
-
-/// What guards do with all regions of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Guarded {
-    /// No question for numbers keeps a region that GCC compiled as it is, after its first execution.
-    NotByQuestions,
-    /// A question for numbers keeps each region as it is.
-    ByQuestions,
 }
 
 impl Program {
@@ -59,11 +48,10 @@ impl Program {
             threads: &[1, 2, 4, 8],
             parts: &[],
             may_go_uncounted: false,
-            may_be_adapted: true,
+            depends_on_its_teams: false,
             nests: false,
             nests_in_leagues: false,
             has_one_root: false,
-            guarded: None,
         }
     }
 
@@ -108,30 +96,13 @@ impl Program {
         self
     }
 
-    const fn guarded(mut self, guarded: Guarded) -> Program {
-        self.guarded = Some(guarded);
-        self
-    }
-
-    /// What guards do with its regions in this flavour.
-    pub(crate) fn guards(&self, flavour: Flavour) -> Option<Guarded> {
-        self.guarded.filter(|guarded| match flavour {
-            Flavour::Gcc | Flavour::GccOnLibomp => true,
-            Flavour::Clang => *guarded == Guarded::ByQuestions,
-            // Questions do not pass the library.
-            Flavour::ClangByOmpt => false,
-        })
-    }
-
     /// Whether a region of it may run inside of another that is recorded.
     pub(crate) fn may_nest(&self, flavour: Flavour) -> bool {
         self.nests || (self.nests_in_leagues && flavour == Flavour::ClangByOmpt)
     }
 
-    /// Its regions ask first when they have run often, and whoever narrows them before cannot know:
-    /// a limit that docs/observe.md names.
-    const fn only_observed(mut self) -> Program {
-        self.may_be_adapted = false;
+    const fn depends_on_its_teams(mut self) -> Program {
+        self.depends_on_its_teams = true;
         self
     }
 
@@ -173,6 +144,7 @@ const NOT_IN_GOMP_LAYER: &str = "libomp's GOMP entries do not run it (LLVM 14)";
 /// Every program. Numbers of regions are counted from the source.
 pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("affinity.c", Always(50)),
+    Program::new("asked_then.c", Always(260)).nests(),
     Program::new("at_exit.c", Always(50)).except(&[(ClangByOmpt, OMPT_HAS_ENDED)]),
     Program::new("before_main.cc", Always(66)),
     Program::new("cancel.c", Always(120))
@@ -182,8 +154,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     // More threads than the machine has make it slow alone already.
     Program::new("changing_length.c", Always(360)).threads_of(&[1, 2, 4]).has_one_root(),
     Program::new("closed_descriptors.c", Always(60)).may_go_uncounted(),
-    Program::new("common_block.f90", Always(62)),
-    Program::new("counted_before.c", Always(160)),
+    Program::new("common_block.f90", Always(62)).depends_on_its_teams(),
+    Program::new("counted_before.c", Always(160)).depends_on_its_teams(),
     Program::new("decided.c", Always(120)),
     Program::new("deep_stacks.c", Always(20)).with(&[("OMP_STACKSIZE", "8M")]),
     Program::new("display_affinity.c", Always(240))
@@ -197,7 +169,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("exec_other.c", Always(50)),
     Program::new("exit_in_handler.c", Unsteady),
     Program::new("exit_in_region.c", Always(30)),
-    Program::new("exit_in_worker.c", Always(30)),
+    Program::new("exit_in_worker.c", Always(30)).depends_on_its_teams(),
     Program::new("few_descriptors.c", Always(50)).may_go_uncounted(),
     Program::new("float_traps.c", Always(142)),
     Program::new("fork_and_work.c", Always(70))
@@ -211,11 +183,13 @@ pub(crate) const PROGRAMS: &[Program] = &[
         (Clang, "libomp stops in a child that was forked in a region"),
         (ClangByOmpt, "libomp stops in a child that was forked in a region"),
     ]),
-    Program::new("held_then.c", ByCompiler { gcc: 892, clang: 891 }).threads_of(&[1, 2, 4]),
+    Program::new("held_then.c", ByCompiler { gcc: 892, clang: 891 })
+        .threads_of(&[1, 2, 4])
+        .depends_on_its_teams(),
     Program::new("hoisted.c", Always(1)),
     Program::new("if_clause.c", ByCompiler { gcc: 120, clang: 50 }),
     Program::new("late_library.c", Always(175)).loads(&["part_one", "part_two"]),
-    Program::new("late_query.c", Always(201)).only_observed(),
+    Program::new("late_query.c", Always(201)).depends_on_its_teams(),
     Program::new("legacy_entries.c", Always(120)).except(&[
         (Clang, "it calls the entries of libgomp"),
         (ClangByOmpt, "it calls the entries of libgomp"),
@@ -226,32 +200,34 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("main_leaves.c", Always(50)).except(&[(ClangByOmpt, OMPT_HAS_ENDED)]),
     Program::new("many_arguments.c", Always(200)),
     Program::new("many_roots.c", Always(500)),
-    Program::new("members.c", Always(600)),
-    Program::new("nested.c", AndPerThread(15, 15)).nests(),
+    Program::new("members.c", Always(600)).depends_on_its_teams(),
+    Program::new("nested.c", AndPerThread(15, 15)).nests().depends_on_its_teams(),
     Program::new("nowait_chain.c", Always(160)),
     Program::new("num_threads.c", Always(121)),
     Program::new("own_descriptors.c", Always(40)).may_go_uncounted(),
     Program::new("pause.c", Always(75)),
-    Program::new("proc_bind.c", Always(90)).with(&[("OMP_PLACES", "threads")]),
-    Program::new("queries.c", Always(154)),
+    Program::new("proc_bind.c", Always(90))
+        .with(&[("OMP_PLACES", "threads")])
+        .depends_on_its_teams(),
+    Program::new("queries.c", Always(154)).depends_on_its_teams(),
     Program::new("quick_ends.c", Always(40)),
-    Program::new("rank_by_call.c", Always(101)),
+    Program::new("rank_by_call.c", Always(101)).depends_on_its_teams(),
     Program::new("recursion.c", Always(200)).nests(),
     Program::new("reductions.c", Always(40)),
     Program::new("scan.c", Always(80)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
     Program::new("schedules.c", Always(375)),
-    Program::new("second_runtime.c", Always(300)).loads(&["part_numbers"]),
+    Program::new("second_runtime.c", Always(300)).loads(&["part_numbers"]).depends_on_its_teams(),
     Program::new("sections.c", Always(120)),
-    Program::new("seeds_by_thread.c", Always(200)),
+    Program::new("seeds_by_thread.c", Always(200)).depends_on_its_teams(),
     Program::new("short_regions.c", Always(4_912)).threads_of(&[1, 2, 4]),
     Program::new("signals.c", Unsteady),
-    Program::new("sized_each_time.c", Always(80)),
-    Program::new("sized_once.c", Always(200)),
+    Program::new("sized_each_time.c", Always(80)).depends_on_its_teams(),
+    Program::new("sized_once.c", Always(200)).depends_on_its_teams(),
     Program::new("smallest_stacks.c", Always(120)).with(&[("OMP_STACKSIZE", "16K")]),
     Program::new("small_stacks.c", Always(60)).with(&[("OMP_STACKSIZE", "64K")]),
     Program::new("spawn_other.c", Always(50)),
-    Program::new("state_by_thread.c", Always(300)),
-    Program::new("static_schedules.c", Always(270)).guarded(Guarded::NotByQuestions),
+    Program::new("state_by_thread.c", Always(300)).depends_on_its_teams(),
+    Program::new("static_schedules.c", Always(270)),
     Program::new("synchronisation.c", Always(30)),
     Program::new("target.c", Unsteady)
         .except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)])
@@ -261,14 +237,16 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("taskloop.c", Always(40)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
     Program::new("tasks.c", Always(24)),
     Program::new("teams.c", Unsteady).nests(),
-    Program::new("thread_local.c", Always(101)),
-    Program::new("thread_objects.cc", Always(31)).except(&[(ClangByOmpt, OMPT_HAS_ENDED)]),
-    Program::new("threadprivate.c", Always(162)),
+    Program::new("thread_local.c", Always(101)).depends_on_its_teams(),
+    Program::new("thread_objects.cc", Always(31))
+        .depends_on_its_teams()
+        .except(&[(ClangByOmpt, OMPT_HAS_ENDED)]),
+    Program::new("threadprivate.c", Always(162)).depends_on_its_teams(),
     Program::new("threads_in_region.c", Always(88)),
     // More threads than the machine has make it slow alone already.
     Program::new("tiny_regions.c", Always(20_000)).threads_of(&[1, 2]),
     Program::new("two_phases.c", Always(80)).has_one_root(),
     Program::new("user_reduction.cc", Always(40)),
-    Program::new("uses_of_numbers.c", Always(480)).guarded(Guarded::ByQuestions),
+    Program::new("uses_of_numbers.c", Always(480)).depends_on_its_teams(),
     Program::new("workshare.f90", Always(60)),
 ];

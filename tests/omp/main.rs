@@ -36,7 +36,8 @@ fn library() -> PathBuf {
 
 /// How a program is run in a flavour: numbers of threads, and the modes at each.
 ///
-/// All, if so asked; otherwise adapted at each number, and in each other mode at one. GCC's
+/// All, if so asked; otherwise adapted at each number, with smaller teams where the program bears them, and in each other
+/// mode at one. GCC's
 /// program on libomp runs clang's runtime by other entries, for which two numbers are enough, and
 /// what OMPT tells of is only observed, whatever is wished.
 fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<RunMode>)> {
@@ -49,20 +50,28 @@ fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<RunMode>)> {
             RunMode::Timed,
             RunMode::Counted,
             RunMode::Adapted,
+            RunMode::Narrowed,
             RunMode::Reduced,
             RunMode::Waits,
             RunMode::Sampled,
         ],
         2 if is_told => vec![RunMode::Counted, RunMode::Waits],
-        8 if is_told => vec![RunMode::Adapted],
-        4 => vec![RunMode::Adapted, RunMode::Reduced, RunMode::Sampled],
-        2 => vec![RunMode::Counted, RunMode::Adapted, RunMode::Waits],
-        8 => vec![RunMode::Timed, RunMode::Adapted],
-        _ => vec![RunMode::Adapted],
+        8 if is_told => vec![RunMode::Narrowed],
+        4 => vec![RunMode::Narrowed, RunMode::Reduced, RunMode::Sampled],
+        2 => vec![RunMode::Counted, RunMode::Narrowed, RunMode::Waits],
+        8 => vec![RunMode::Timed, RunMode::Narrowed],
+        _ => vec![RunMode::Narrowed],
     };
-    let may_be = |mode: &RunMode| program.may_be_adapted || !mode.adapts();
-    let all = |threads| modes(threads).into_iter().filter(may_be).collect();
-    numbers.map(|&threads| (threads, all(threads))).collect()
+    let modes = |threads| {
+        let of_program = |mode: RunMode| match mode.narrows() && program.depends_on_its_teams {
+            true => RunMode::Adapted,
+            false => mode,
+        };
+        let mut modes: Vec<RunMode> = modes(threads).into_iter().map(of_program).collect();
+        modes.dedup();
+        modes
+    };
+    numbers.map(|&threads| (threads, modes(threads))).collect()
 }
 
 /// What was wrong with one program in one flavour, with any number of threads.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pacman_regions::{Ending, Recording, Region, Row};
 
-use crate::catalogue::{Guarded, Program};
+use crate::catalogue::Program;
 use crate::compilers::Flavour;
 use crate::run::RunMode;
 
@@ -34,9 +34,6 @@ pub(crate) fn faults(
             let mut faults = of_region(recording, region, program, mode, may_nest);
             let rows = region.rows.iter();
             faults.extend(rows.flat_map(|row| of_states(recording, row, mode, may_drop)));
-            if let Some(guarded) = program.guards(flavour).filter(|_| threads > 1) {
-                faults.extend(of_guards(region, guarded));
-            }
             let place = format!("{} at {:#x}", region.entry, region.site.address);
             wrong.extend(faults.into_iter().map(|fault| format!("{place}: {fault}")));
         }
@@ -103,23 +100,6 @@ fn of_states(recording: &Recording, row: &Row, mode: RunMode, may_drop: bool) ->
     wrong
 }
 
-/// What is wrong with the guards of a region that was adapted.
-fn of_guards(region: &Region, guarded: Guarded) -> Option<String> {
-    let adaptation = region.adaptation.as_ref()?;
-    let by_question = |guard: &&pacman_regions::Guarded| {
-        ["thread-number", "query"].contains(&guard.guard.as_str()) && guard.executions > 1
-    };
-    let acted = adaptation.guards.iter().find(by_question);
-    let is_right = match guarded {
-        Guarded::NotByQuestions => acted.is_none(),
-        Guarded::ByQuestions => {
-            let at = acted.and_then(|guard| guard.at.as_ref());
-            adaptation.reduced == 0 && at.is_some_and(|site| site.module == region.site.module)
-        }
-    };
-    (!is_right).then(|| format!("{guarded:?}, and {adaptation:?}"))
-}
-
 fn of_region(
     recording: &Recording,
     region: &Region,
@@ -153,7 +133,7 @@ fn of_region(
         region.rows.len() == widest as usize || never_ended,
         format!("{} rows of teams of {widest}", region.rows.len()),
     );
-    if let (Some(adaptation), true, RunMode::Adapted) =
+    if let (Some(adaptation), true, RunMode::Narrowed) =
         (&region.adaptation, program.has_one_root, mode)
     {
         let narrower = region.teams.iter().filter(|team| team.threads < widest);

@@ -26,9 +26,12 @@ pub(crate) enum RunMode {
     Timed,
     /// Observed, with events.
     Counted,
+    /// Adapted, without smaller teams.
     Adapted,
-    /// Adapted, and no region that no guard holds gets more than half of the threads: at once,
-    /// and not only where it pays.
+    /// With smaller teams where they pay.
+    Narrowed,
+    /// No team whose size the program leaves open gets more than half of the threads: at once, and not only where it
+    /// pays.
     Reduced,
     /// Observed, and the waits inside of regions are timed.
     Waits,
@@ -43,6 +46,7 @@ impl RunMode {
             RunMode::Timed => "timed",
             RunMode::Counted => "counted",
             RunMode::Adapted => "adapted",
+            RunMode::Narrowed => "narrow",
             RunMode::Reduced => "reduced",
             RunMode::Waits => "waits",
             RunMode::Sampled => "sampled",
@@ -50,7 +54,11 @@ impl RunMode {
     }
 
     pub(crate) fn adapts(self) -> bool {
-        matches!(self, RunMode::Adapted | RunMode::Reduced)
+        self == RunMode::Adapted || self.narrows()
+    }
+
+    pub(crate) fn narrows(self) -> bool {
+        matches!(self, RunMode::Narrowed | RunMode::Reduced)
     }
 
     pub(crate) fn times_waits(self) -> bool {
@@ -131,7 +139,7 @@ impl Built {
                 directory: Some(folder.path().to_path_buf()),
                 events: mode.events().join(","),
                 adapt: mode.adapts().then_some(Objective::Time),
-                narrow: mode.adapts(),
+                narrow: mode.narrows(),
                 max_threads: (mode == RunMode::Reduced).then_some((threads / 2).max(1)),
                 waits: mode.times_waits(),
                 overhead: (mode == RunMode::Sampled).then(|| "0.0001".parse().expect("a budget")),

@@ -58,10 +58,11 @@ enum MemoryCommand {
 const EXAMPLES: &str = "\
 Examples:
   pacman-pmu memory list
-  pacman-pmu memory show lulesh2.0
-  pacman-pmu memory forget lulesh2.0
+  pacman-pmu memory show cg.W
+  pacman-pmu memory forget cg.W
   pacman-pmu memory forget --all
-  pacman-pmu run --adapt --no-memory -- ./lulesh2.0    a run that neither uses nor adds to it
+  pacman-pmu run --adapt --narrow --no-memory -- ./cg.W
+                                           a run that neither uses nor adds to it
 
 Exit status:
   0  done

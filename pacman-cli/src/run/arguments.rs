@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pacman_regions::{Guard, MaxLoss, Objective, OverheadBudget, Waiting};
+use pacman_regions::{MaxLoss, Objective, OverheadBudget, Waiting};
 
 use super::threads::Threads;
 
@@ -55,7 +55,7 @@ pub(crate) struct RunArgs {
     pub(super) adapt: bool,
 
     /// Give a region fewer threads where that is quicker. Only for a program whose results do not depend on how many
-    /// threads its teams have; guards detect some that do
+    /// threads its teams have: another one computes something else, or waits for ever
     #[arg(long, requires = "adapt")]
     pub(super) narrow: bool,
 
@@ -91,9 +91,6 @@ pub(crate) struct RunArgs {
     #[arg(long, requires = "adapt")]
     pub(super) no_memory: bool,
 
-    #[arg(long, value_name = "GUARDS", value_delimiter = ',', requires = "adapt", help = lift())]
-    pub(super) lift: Vec<Guard>,
-
     /// How idle threads wait: auto (no spinning beside a reduced region), keep (as the runtime
     /// does) or block (at once, from the start)
     #[arg(long, value_name = "HOW", requires = "adapt")]
@@ -114,11 +111,6 @@ pub(crate) struct RunArgs {
     pub(super) command: Vec<OsString>,
 }
 
-fn lift() -> String {
-    let words: Vec<_> = Guard::ALL.iter().map(|guard| guard.word()).collect();
-    format!("With --narrow: switch off these guards, separated by commas: {}", words.join(", "))
-}
-
 const EXAMPLES: &str = "\
 Examples:
   pacman-pmu run -- ./program 4                        times, balance and waiting by region
@@ -136,7 +128,7 @@ Examples:
   pacman-pmu run --adapt --narrow -- ./program         the number of threads of each region as well
   pacman-pmu run --adapt --narrow --objective edp --waiting block -- ./program
   pacman-pmu run --adapt --narrow --share -- ./program next to others that run with --share
-  pacman-pmu run --adapt --narrow --lift query -o report.json -- ./program
+  pacman-pmu run --adapt --narrow -o report.json -- ./program
   pacman-pmu run -o ranks.csv -- mpirun -n 4 ./program
   mpirun -n 4 pacman-pmu run -o ranks.html -- ./program
                                                        one report on all ranks, either way

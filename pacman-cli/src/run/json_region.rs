@@ -4,7 +4,7 @@ use pacman_events::shown::text_of;
 use serde::Serialize;
 
 use super::json_figures::figures;
-use super::report::{self, Columns, GuardReport, ProcessReport, RegionReport, RegionStates};
+use super::report::{self, Columns, ProcessReport, RegionReport, RegionStates};
 use super::{json_slots, json_states};
 use crate::document::List;
 
@@ -153,8 +153,6 @@ struct Adaptation<'a> {
     reduced: u64,
     /// Estimated gain against the default; below 0: lost.
     gained_s: Option<f64>,
-    /// Guards that acted.
-    guards: &'a [GuardReport],
 }
 
 /// A region as a reader sees it.
@@ -213,7 +211,7 @@ pub(super) fn region<'a>(
         slots: region.slots.as_ref().map(json_slots::slots),
         energy: region.energy,
         threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
-        adaptation: region.adaptation.as_ref().map(|one| adaptation(one, &region.guards)),
+        adaptation: region.adaptation.as_ref().map(adaptation),
         open: region.open.as_ref().map(json_states::open),
     }
 }
@@ -245,10 +243,7 @@ fn thread<'a>(
     }
 }
 
-fn adaptation<'a>(
-    adaptation: &'a pacman_regions::Adaptation,
-    guards: &'a [GuardReport],
-) -> Adaptation<'a> {
+fn adaptation(adaptation: &pacman_regions::Adaptation) -> Adaptation<'_> {
     Adaptation {
         state: &adaptation.state,
         threads: adaptation.threads,
@@ -256,6 +251,5 @@ fn adaptation<'a>(
         why: &adaptation.why,
         reduced: adaptation.reduced,
         gained_s: adaptation.gained,
-        guards,
     }
 }

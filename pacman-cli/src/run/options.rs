@@ -65,11 +65,7 @@ pub(super) fn impossible(args: &RunArgs) -> Vec<String> {
 
 /// The options that say how teams get fewer threads, where teams keep theirs.
 fn needs_narrow(args: &RunArgs) -> Option<String> {
-    let given = [
-        ("--max-threads", args.max_threads.is_some()),
-        ("--share", args.share),
-        ("--lift", !args.lift.is_empty()),
-    ];
+    let given = [("--max-threads", args.max_threads.is_some()), ("--share", args.share)];
     let idle: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
     (!args.narrow && !idle.is_empty()).then(|| {
         format!("cannot adapt by {}: teams keep their threads; add --narrow", idle.join(" and "))
@@ -164,7 +160,6 @@ pub(super) fn environment(
         memory: kept.map(|store| store.directory().to_owned()),
         share: shared.map(|shared| shared.segment().clone()),
         watch: watch.map(|watch| watch.segment().clone()),
-        lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
         waits: args.waits,
         trace: !args.adapt && args.output.as_deref().is_some_and(Form::is_trace),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::scratch::Scratch;
 use super::{alone, pacman_pmu, text};
 
-/// Programs that depend on their team in a way that no guard sees. Each prints its result.
+/// Programs that depend on their team. Each prints its result.
 const SOURCE: &str = r#"
 #include <omp.h>
 #include <stdatomic.h>
@@ -98,8 +98,7 @@ int main(void) {
 }
 "#;
 
-const WITH_ALL_OPTIONS: &[&str] =
-    &["--max-threads", "2", "--lift", "num-threads,nested,query,thread-number,thread-local"];
+const WITH_ALL_OPTIONS: &[&str] = &["--max-threads", "2", "--share"];
 
 fn adapted(program: &str, options: &[&str], report: &str) -> Output {
     let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o", report]);

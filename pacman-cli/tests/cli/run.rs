@@ -122,9 +122,13 @@ fn bad_input_gets_one_line_and_nothing_runs() {
         assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""), "{arguments:?}");
         assert_eq!(text(&answer.stderr), format!("pacman-pmu: {line}\n"));
     }
-    let lone = without_library(&["run", "--lift", "query", "--", "echo", "ran"]).output();
+    let lone = without_library(&["run", "--max-threads", "2", "--", "echo", "ran"]).output();
     let lone = lone.expect("it runs");
-    assert_eq!((lone.status.code(), text(&lone.stdout)), (Some(2), ""), "--lift needs --adapt");
+    assert_eq!(
+        (lone.status.code(), text(&lone.stdout)),
+        (Some(2), ""),
+        "--max-threads needs --adapt"
+    );
 }
 
 #[test]

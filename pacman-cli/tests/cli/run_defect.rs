@@ -14,9 +14,10 @@ int main(void) {
     for (int step = 0; step < 300; step++) {
 #pragma omp parallel for reduction(+ : sum) schedule(static)
         for (int i = 0; i < (step % 50 ? 64 : 100000); i++) sum += i % 7;
-#pragma omp parallel
+#pragma omp parallel for
+        for (int i = 0; i < 8; i++)
 #pragma omp critical
-        sum++;
+            sum++;
     }
     printf("%ld\n", sum);
     return 3;

@@ -247,33 +247,6 @@ fn the_library_is_found_where_packages_and_cargo_put_it() {
     }
 }
 
-/// Who says how many threads there are may keep something for each, if it can tell them apart: GCC's
-/// static loops ask for numbers, and so might the program by the same calls.
-#[test]
-fn a_program_that_decides_how_many_threads_there_are_is_adapted_if_it_cannot_tell_them_apart() {
-    for (schedule, guard) in [("schedule(dynamic, 100)", false), ("schedule(static)", true)] {
-        let scratch = Scratch::new();
-        let source = format!(
-            "#include <omp.h>\nint main(void) {{\n static int cells[10000];\n\
-             for (int step = 0; step < 30; step++) {{\n omp_set_num_threads(2);\n\
-             #pragma omp parallel for {schedule}\n\
-             for (int i = 0; i < 10000; i++) cells[i]++;\n }}\n return cells[9999] != 30;\n}}"
-        );
-        let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], &source) else { return };
-        let path = scratch.path("adapted.json");
-        let mut command = pacman_pmu(&["run", "--adapt", "--narrow", "-o"]);
-        let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
-        assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
-        let report = fs::read(&path).expect("a report");
-        let report: Value = serde_json::from_slice(&report).expect("JSON");
-        let adaptation = &report["processes"][0]["regions"][0]["adaptation"];
-        let guards = adaptation["guards"].as_array().expect("a list");
-        let acted = guards.iter().any(|one| one["guard"] == "query");
-        assert_eq!(acted, guard, "{schedule}: {adaptation:#}");
-        assert_eq!(guards.is_empty(), !guard, "{schedule}: {adaptation:#}");
-    }
-}
-
 /// A module whose calls the library cannot see.
 #[test]
 fn a_runtime_that_is_called_past_the_library_is_named() {

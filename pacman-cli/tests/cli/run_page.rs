@@ -24,7 +24,6 @@ fn the_page_is_whole_in_itself_and_its_text_is_only_text() {
         "40 % of 10.0 s in 2 regions; the most is lost in <em>solver+0x20</em>: its threads wait 50 % of the time.",
         "lab::Grid&lt;int&gt;::inner, line 7",
         "2 are best &amp; &lt;fast&gt;",
-        "guard query",
         "<p class=\"outcome\">Adaptation: all of 2 regions kept their threads.</p>",
         "<td>2<small>2 cores x 1</small></td><td><b class=\"loss\">-250 ms</b></td>",
         ">keeps 2 threads</span>",

@@ -32,9 +32,7 @@ pub(super) const RECORDING: &str = r#"{"process": {"pid": 0, "parent": 1, "comma
           {"thread": 1, "executions": 100, "seconds": 1.0, "cpu": 1, "moves": 2, "counted": 100,
            "counts": [1000000, 1000000, null]}],
  "adaptation": {"state": "kept", "threads": 2, "configuration": "2x1", "why": "2 are best & <fast>",
-  "reduced": 0, "gained": -0.25,
-  "guards": [{"guard": "query", "why": "the number of threads was asked", "executions": 3,
-               "at": {"module": "/no/such/solver", "address": 48, "source": null}}]}}],
+  "reduced": 0, "gained": -0.25}}],
 "timeline": {"bin": 0.5, "rows": [{"region": 1, "seconds": [0, 0.5, 0.5], "thread_seconds": [0, 1.0, 0.5]}]},
 "notes": ["the clock is steady"]}"#;
 
@@ -83,8 +81,8 @@ fn json_has_every_figure() {
     assert_eq!((&figures["metrics"]["ipc"], &figures["complete"]), (&1.75.into(), &true.into()));
     assert_eq!(figures["rates"]["CYCLES"], 1e6);
     assert_eq!(outer["threads"][1]["core"], Value::Null, "it moved");
-    let guard = &outer["adaptation"]["guards"][0];
-    assert_eq!((&guard["guard"], &guard["at"]), (&"query".into(), &"solver+0x30".into()));
+    let adaptation = &outer["adaptation"];
+    assert_eq!((&adaptation["reduced"], &adaptation["gained_s"]), (&0.into(), &(-0.25).into()));
     let inner = &process["regions"][1];
     assert_eq!(inner["name"], "lab::Grid<int>::inner, line 7");
     assert_eq!((&inner["nested"], &inner["line"]), (&50.into(), &7.into()));
@@ -161,7 +159,7 @@ fn text_has_what_a_person_asks_first() {
         "4.00 s   40.0         100  40.0 ms        2       1.50     50.0  solver+0x20\n",
         "lab::Grid<int>::inner, line 7  a.cpp:7  nested\n",
         ">=1,000",
-        "solver+0x20: kept by guard query in 3 executions: the number of threads was asked (solver+0x30)\n",
+        "solver+0x20: 2 are best & <fast>\n",
         "-250 ms",
         "\nLLC_MISSES was not counted: no such counter here\n",
         "\nthe clock is steady\n",

@@ -207,7 +207,7 @@ impl Place {
                     PMI_RANK=0 PMI_SIZE=2 pacman-pmu run -o ranks.json -- ./program 2>/dev/null || [ $? = 4 ]
                     mv ranks.json.ranks report.json.ranks
                     pacman-pmu train two-machines.csv --measured-on Keystone --events none -o model.json
-                    pacman-pmu run --adapt --narrow -- ./lulesh2.0 3000 2>/dev/null";
+                    pacman-pmu run --adapt --narrow -- ./cg.W 3000 2>/dev/null";
         finish(&mut self.shell(line, files));
     }
 

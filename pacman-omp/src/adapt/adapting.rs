@@ -7,7 +7,6 @@ use pacman_adapt::{Candidates, Objective, Rapl, RegretLimits};
 use pacman_core::{Topology, energy};
 use try_lock::TryLock;
 
-use super::guards::Lifted;
 use super::memory::Memory;
 use super::model;
 use super::sharing::{self, Sharing};
@@ -26,15 +25,12 @@ pub(super) const BREAK_EVEN: f64 = 20e-6;
 /// The machine, the user's options, and the facts that follow from them.
 pub(super) struct Adapting {
     pub(super) topology: Topology,
-    /// Hardware contexts that the process may use.
-    pub(super) contexts: u32,
-    /// Whether teams may get fewer threads than the program's.
-    pub(super) narrows: bool,
+    /// The hardware contexts that the process may use.
+    contexts: Box<[u32]>,
     /// The most threads that the user lets a team have.
     pub(super) most: u32,
     /// This process among others that share the machine, if the user wants that.
     pub(super) sharing: Option<Sharing>,
-    pub(super) lifted: Lifted,
     pub(super) seconds_per_tick: f64,
     pub(super) objective: Objective,
     pub(super) rapl: Option<Rapl>,
@@ -43,11 +39,19 @@ pub(super) struct Adapting {
     candidates: TryLock<Vec<(u32, bool, Candidates)>>,
     /// What earlier runs measured, if the user has it kept.
     pub(super) memory: Option<Memory>,
-    /// Bind members: SMT siblings would otherwise share a core while another core is empty, and threads
-    /// would run on any NUMA nodes.
-    pub(super) places: bool,
-    /// All contexts, if members must be spread: oversubscribed threads would otherwise go on sharing.
-    apart: Option<Box<[u32]>>,
+    members: Members,
+}
+
+/// Where the members of smaller teams run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Members {
+    /// Where the user binds them.
+    Bound,
+    /// At places that are chosen with their number: SMT siblings would otherwise share a core while another core is
+    /// empty, and threads would run on any NUMA nodes.
+    Placed,
+    /// Apart, if the team before had more threads than there are contexts: they would otherwise go on sharing.
+    Apart,
 }
 
 static ADAPTING: OnceLock<Option<Adapting>> = OnceLock::new();
@@ -77,6 +81,17 @@ pub(super) fn is_impossible() -> bool {
 }
 
 impl Adapting {
+    /// The number of contexts that the process may use.
+    #[inline]
+    pub(super) fn contexts(&self) -> u32 {
+        self.contexts.len() as u32
+    }
+
+    /// Whether places are chosen for members.
+    pub(super) fn places(&self) -> bool {
+        self.members == Members::Placed
+    }
+
     /// The threads of a team that has `default` in the program, within the limits.
     #[inline]
     pub(super) fn limited(&self, default: u32) -> u32 {
@@ -94,7 +109,7 @@ impl Adapting {
     pub(super) fn has_no_choice(&self, default: u32) -> bool {
         let limited = self.limited(default);
         limited == default
-            && self.candidates(limited, self.places).is_none_or(|all| all.all().len() < 2)
+            && self.candidates(limited, self.places()).is_none_or(|all| all.all().len() < 2)
     }
 
     /// The configurations of teams with `default` threads, placed or not. All regions share them, with what
@@ -109,7 +124,7 @@ impl Adapting {
         }
         let all = Candidates::for_team(&self.topology, default as usize, None).ok()?;
         let all = if places { all } else { all.by_threads().ok()? };
-        let all = if self.narrows { all } else { all.of_default_size() };
+        let all = if process::narrows() { all } else { all.of_default_size() };
         if let Some(known) = &mut known {
             known.push((default, places, all.clone()));
         }
@@ -125,15 +140,15 @@ impl Adapting {
         default: u32,
         learns: bool,
     ) -> Option<Arc<TeamAffinity>> {
-        let cpus = self.apart.as_deref()?;
-        let fits = (2..=self.contexts).contains(&threads);
+        let contexts = self.contexts();
+        let fits = (2..=contexts).contains(&threads);
         let moves = fits && worker.oversubscribed.get();
-        if default <= self.contexts || worker.depth() > 0 || !(moves || learns) {
+        if self.members != Members::Apart || default <= contexts || !(moves || learns) {
             return None;
         }
-        let affinity = worker.affinities.own(self.contexts);
+        let affinity = worker.affinities.own(contexts);
         if moves {
-            affinity.spread(threads, cpus);
+            affinity.spread(threads, &self.contexts);
         }
         Some(affinity)
     }
@@ -141,7 +156,7 @@ impl Adapting {
     /// Whether a spinning thread takes something from a working one, where teams have `default` threads.
     pub(super) fn spinning_matters(&self, default: u32) -> bool {
         self.topology.contexts_per_core() > 1
-            || default > self.contexts
+            || default > self.contexts()
             || self.objective.needs_energy()
     }
 
@@ -149,7 +164,7 @@ impl Adapting {
     pub(super) fn ended(&self, worker: &Worker, affinity: Option<&TeamAffinity>, size: u32) {
         // A thread that works alone leaves the others where they are.
         if size > 1 && worker.depth() == 0 {
-            worker.oversubscribed.set(size > self.contexts);
+            worker.oversubscribed.set(size > self.contexts());
         }
         if worker.depth() == 0 {
             let usual = worker.pool.usual_size();
@@ -198,12 +213,14 @@ fn prepare() -> Option<Adapting> {
     };
     let bound = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
     let free = !bound.iter().any(|name| std::env::var_os(name).is_some());
-    let chooses_places = pacman_adapt::has_places(&topology);
-    let apart = (free && !chooses_places).then(|| topology.allowed().iter().collect());
+    let members = match pacman_adapt::has_places(&topology) {
+        _ if !free => Members::Bound,
+        true => Members::Placed,
+        false => Members::Apart,
+    };
     let model = process::options().model.as_deref();
     let predictor = model.and_then(|path| model::load(path, &topology, &objective));
     let memory = Memory::read(&topology);
-    let lifted = Lifted::of(&process::options().lifted);
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
     let narrows = process::narrows();
     if !narrows {
@@ -213,19 +230,16 @@ fn prepare() -> Option<Adapting> {
     }
     let sharing = process::options().share.as_ref().filter(|_| narrows);
     Some(Adapting {
-        contexts: topology.allowed().len() as u32,
-        narrows,
+        contexts: topology.allowed().iter().collect(),
         most: process::options().max_threads.filter(|_| narrows).unwrap_or(u32::MAX),
         sharing: sharing.and_then(|segment| Sharing::join(segment, &topology, seconds_per_tick)),
         topology,
-        lifted,
         seconds_per_tick,
         objective,
         rapl,
         predictor,
         candidates: TryLock::new(Vec::new()),
         memory,
-        places: free && chooses_places,
-        apart,
+        members,
     })
 }

@@ -1,48 +1,14 @@
-//! A choice for one execution of a region.
+//! How the next execution of a region runs.
 
-use std::sync::Arc;
+use super::cached_decision::CachedDecision;
+use super::team_choice::TeamChoice;
 
-use pacman_adapt::EnergyReading;
-use pacman_adapt::predict::Configuration;
-use pacman_core::Place;
-
-use super::team_affinity::TeamAffinity;
-
-/// How one execution runs.
-pub(crate) struct Choice {
-    /// The number of threads for the real entry; 0 leaves it to the runtime.
-    pub(crate) threads: u32,
-    /// Where the members run, if the choice binds them.
-    pub(crate) places: Option<Arc<[Place]>>,
-    /// The affinities of the team, if members are spread now or may be later.
-    pub(crate) affinity: Option<Arc<TeamAffinity>>,
-    /// Whether to add up the time that members are busy.
-    pub(crate) wants_busy: bool,
-    /// Whether to measure how long members only wait. It takes some calls of the kernel, so not every
-    /// execution is measured.
-    pub(crate) measures_waits: bool,
-    /// The configuration to learn about; `None` to learn nothing.
-    pub(super) on: Option<Configuration>,
-    /// The energy counters before the execution.
-    pub(super) joules: Option<EnergyReading>,
-}
-
-impl Choice {
-    /// The program's own choice; the controller learns nothing from the execution.
-    pub(crate) fn of_the_program(threads: u32) -> Choice {
-        Choice {
-            threads,
-            places: None,
-            affinity: None,
-            wants_busy: false,
-            measures_waits: false,
-            on: None,
-            joules: None,
-        }
-    }
-
-    /// Whether this is the program's own choice.
-    pub(crate) fn is_the_program_s(&self) -> bool {
-        self.on.is_none()
-    }
+/// How the next execution of a region runs.
+pub(crate) enum Choice<'w> {
+    /// As the execution before.
+    Cached(&'w CachedDecision),
+    /// With the program's own team; the controller learns nothing.
+    Unadapted,
+    /// With a team for this execution alone.
+    Once(TeamChoice),
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use pacman_adapt::State;
-use pacman_adapt::predict::Configuration;
 use pacman_core::{Placement, system_calls};
 
 use super::adapting::{self, Adapting};
+use super::asked::Asked;
 use super::cached_decision::{CachedDecision, NEVER};
 use super::choice::Choice;
-use super::group::{self, GroupDecision};
-use super::guards;
+use super::group;
 use super::phase::Phase;
+use super::team_choice::TeamChoice;
 use super::thread_binding::{self, has_bound};
 use crate::function::Function;
 use crate::isolation::isolated;
@@ -20,172 +20,106 @@ use crate::region::Region;
 use crate::seen::Seen;
 use crate::worker::Worker;
 
-/// How the next execution of a region runs.
-pub(crate) enum Decision<'w> {
-    /// As the execution before.
-    Cached(&'w CachedDecision),
-    /// With the program's own team; the controller learns nothing.
-    Unadapted,
-    /// With the result of [`choose`].
-    Choose,
-    /// With energy read around it, and otherwise as [`decide_each`] answers.
-    Metered,
+/// The decision that is still valid for the next execution of `region`, a call of `entry` that asks for `threads`; 0
+/// leaves the number to the runtime.
+#[inline(always)]
+pub(crate) fn cached<'w>(
+    region: &Region,
+    worker: &'w Worker,
+    entry: Function,
+    threads: u32,
+) -> Option<&'w CachedDecision> {
+    let cached = worker.rows.cached_decision(region.number)?;
+    let is_plain = || worker.is_plain();
+    cached.is_valid(entry, threads, is_plain, &worker.oversubscribed).then_some(cached)
 }
 
-/// Decides how the next execution of `region` runs. The program asks for `threads`; 0 leaves the
-/// number to the runtime.
-#[inline(always)]
+/// Decides how the next execution of `region` runs, where no earlier decision is valid.
 pub(crate) fn decide<'w>(
     region: &Region,
     worker: &'w Worker,
     entry: Function,
     threads: u32,
-) -> Decision<'w> {
-    let threads = guards::asked_for(region, worker, threads);
-    match worker.rows.cached_decision(region.number) {
-        Some(cached) if is_valid(cached, worker, entry, threads) => Decision::Cached(cached),
-        known => decide_anew(region, worker, known, entry, threads),
-    }
-}
-
-/// Whether the next execution by `worker`, a call of `entry` that asks for `threads`, runs as before.
-#[inline(always)]
-fn is_valid(cached: &CachedDecision, worker: &Worker, entry: Function, threads: u32) -> bool {
-    cached.is_valid(entry, threads, || worker.is_plain(), &worker.oversubscribed)
-}
-
-/// Decides where no cached decision is valid.
-#[inline(never)]
-fn decide_anew<'w>(
-    region: &Region,
-    worker: &'w Worker,
-    known: Option<&'w CachedDecision>,
-    entry: Function,
-    threads: u32,
-) -> Decision<'w> {
-    if process::is_metered() {
-        return Decision::Metered;
-    }
-    decide_in(process::config_epoch(), region, worker, known, entry, threads)
-}
-
-/// Decides for one execution only: no decision stays valid, so that every execution comes back to
-/// [`decide`].
-pub(crate) fn decide_each<'w>(
-    region: &Region,
-    worker: &'w Worker,
-    entry: Function,
-    threads: u32,
-) -> Decision<'w> {
-    let threads = guards::asked_for(region, worker, threads);
-    let known = worker.rows.cached_decision(region.number);
-    decide_in(NEVER, region, worker, known, entry, threads)
-}
-
-/// Decides, and has the decision stay valid in `epoch`.
-#[inline(always)]
-fn decide_in<'w>(
-    epoch: u32,
-    region: &Region,
-    worker: &'w Worker,
-    known: Option<&'w CachedDecision>,
-    entry: Function,
-    threads: u32,
-) -> Decision<'w> {
+) -> Choice<'w> {
+    // Read before the conditions of the decision.
+    let epoch = if process::decides_each() { NEVER } else { process::config_epoch() };
+    let by_clause = worker.take_pushed() || threads > 0;
+    let asked = Asked::by(entry, worker.depth(), by_clause, worker.has_set_size());
+    region.adapted.request.note(asked);
+    let is_allowed = !system_calls::are_forbidden();
+    let adapting = is_allowed.then(adapting::get_or_prepare).flatten();
+    let (Some(adapting), None) = (adapting, asked) else { return unadapted(threads) };
+    let Some(usual) = worker.pool.usual(region.runtime) else { return unadapted(0) };
     let adapted = &region.adapted;
-    if has_bound() {
-        return Decision::Choose;
+    if !adapted.has_run_before() {
+        return unadapted(0);
     }
-    let alone = known.filter(|cached| cached.is_left_alone());
-    let plain = threads == 0 && worker.is_plain();
-    let by_itself = || plain && alone.is_some() && has_no_choice(worker, region);
-    // Beside other programs a short region runs with the share, and without a decision.
-    let is_squeezed = plain && is_squeezed(worker, region);
-    if !is_squeezed && (adapted.is_short() || by_itself()) {
-        let grouped = adapting::prepared()
-            .filter(|_| plain && adapted.is_short())
-            .filter(|adapting| !guards::forbid(adapting.lifted, region, worker, entry, threads))
-            .and_then(|adapting| group::decide(adapting, region, worker));
-        match grouped {
-            Some(GroupDecision::Cached) => {
-                let cached = worker.rows.own_cached_decision(region.number);
-                cached.validate(epoch, entry);
-                return Decision::Cached(cached);
-            }
-            Some(GroupDecision::Once { .. }) => return Decision::Choose,
-            None => {}
+    let limited = adapting.limited(usual);
+    if limited == usual && adapted.is_short() {
+        if let Some(grouped) = group::decide(adapting, region, worker, usual) {
+            return valid_in(epoch, entry, grouped);
         }
-        // A question before this region must not count for the next one.
-        guards::take(region, worker);
-        if let Some(cached) = alone.filter(|_| plain) {
-            cached.validate(epoch, entry);
-        }
-        return Decision::Unadapted;
     }
-    let Some(adapting) = adapting::prepared() else { return Decision::Choose };
-    let held = known.and_then(|cached| Some((cached, cached.held_in(adapted.generation())?)));
-    let Some((cached, kind)) = held else { return Decision::Choose };
-    let stays = worker.depth() == 0
-        && !(worker.oversubscribed.get() && kind.needs_contexts())
-        && worker.pool.usual(region.runtime) == Some(kind.default);
-    if !stays {
-        return Decision::Choose;
-    }
-    if guards::forbid(adapting.lifted, region, worker, entry, threads) {
-        return Decision::Unadapted;
-    }
-    // With the guard lifted a clause may come here; its decision is not cached.
-    if threads == 0 {
-        cached.validate(epoch, entry);
-    }
-    Decision::Cached(cached)
-}
-
-/// Chooses how the next execution of `region` runs. The program asks for `threads`; 0 leaves the
-/// number to the runtime.
-pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
-    let threads = guards::asked_for(region, worker, threads);
-    let as_it_is = || Choice::of_the_program(threads);
-    if system_calls::are_forbidden() {
-        return as_it_is();
-    }
-    let Some(adapting) = adapting::get_or_prepare() else { return as_it_is() };
-    let adapted = &region.adapted;
-    let forbidden = guards::forbid(adapting.lifted, region, worker, entry, threads);
-    if forbidden || !adapted.has_run_before() {
-        return as_it_is();
-    }
-    if adapted.is_short() && !is_squeezed(worker, region) {
-        return match group::decide(adapting, region, worker).filter(|_| threads == 0) {
-            Some(GroupDecision::Once { threads, default }) => {
-                let size = if threads > 0 { threads } else { default };
-                Choice {
-                    threads,
-                    affinity: adapting.affinity(worker, size, default, true),
-                    on: Configuration::new(size).ok(),
-                    ..as_it_is()
-                }
-            }
-            _ => as_it_is(),
+    if adapted.is_short() || adapting.has_no_choice(usual) {
+        return match limited < usual {
+            true => Choice::Once(TeamChoice::of(limited)),
+            false => left_alone(epoch, region, worker, entry),
         };
     }
-    let default = match worker.depth() {
-        0 => worker.pool.usual(region.runtime),
-        _ => region.runtime.ask(Function::omp_get_max_threads),
-    };
-    let Some(default) = default else { return as_it_is() };
-    let limited = adapting.limited(default);
-    if adapting.has_no_choice(default) || adapted.is_short() {
-        return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
+    if let Some(cached) = held(region, worker, usual) {
+        return valid_in(epoch, entry, Choice::Cached(cached));
     }
-    // Another thread starts the same region: this execution is left out.
-    let Some(mut phase) = adapted.phase.try_lock() else { return as_it_is() };
-    let places = adapting.places && thread_binding::may_bind();
+    let chosen = choose(adapting, region, worker, usual, limited);
+    chosen.map_or_else(|| unadapted(0), Choice::Once)
+}
+
+/// The program's own team of `threads`. Threads that were bound get their own masks back.
+fn unadapted<'w>(threads: u32) -> Choice<'w> {
+    if has_bound() { Choice::Once(TeamChoice::of(threads)) } else { Choice::Unadapted }
+}
+
+/// The same choice, which stays valid in `epoch` if it is cached.
+fn valid_in(epoch: u32, entry: Function, choice: Choice<'_>) -> Choice<'_> {
+    if let Choice::Cached(cached) = choice {
+        cached.validate(epoch, entry);
+    }
+    choice
+}
+
+/// The program's own team, for a region that has no other choice.
+fn left_alone<'w>(epoch: u32, region: &Region, worker: &'w Worker, entry: Function) -> Choice<'w> {
+    let known = worker.rows.cached_decision(region.number);
+    match known.filter(|cached| cached.is_left_alone() && !has_bound()) {
+        Some(cached) => valid_in(epoch, entry, Choice::Cached(cached)),
+        None => unadapted(0),
+    }
+}
+
+/// The decision by which the controller holds `region`, where teams have `usual` threads and no member has to be moved.
+fn held<'w>(region: &Region, worker: &'w Worker, usual: u32) -> Option<&'w CachedDecision> {
+    let cached = worker.rows.cached_decision(region.number)?;
+    let kind = cached.held_in(region.adapted.generation())?;
+    let is_crowded = worker.oversubscribed.get() && kind.needs_contexts();
+    (kind.default == usual && !is_crowded && !has_bound()).then_some(cached)
+}
+
+/// The team that the region's controller chooses, where teams have `usual` threads and may have `limited`. `None` while
+/// another thread starts the same region: that execution is left out.
+fn choose(
+    adapting: &Adapting,
+    region: &Region,
+    worker: &Worker,
+    usual: u32,
+    limited: u32,
+) -> Option<TeamChoice> {
+    let adapted = &region.adapted;
+    let mut phase = adapted.phase.try_lock()?;
+    let places = adapting.places() && thread_binding::may_bind();
     if phase.as_ref().is_none_or(|phase| !phase.is_for(limited, places)) {
         adapted.advance_generation();
         *phase = isolated(|| Phase::of(adapting, region, limited, places));
     }
-    let Some(phase) = phase.as_mut() else { return as_it_is() };
+    let phase = phase.as_mut()?;
     let on = phase.controller.next();
     let places = (places && on != phase.controller.candidates().default())
         .then(|| pacman_adapt::places(&adapting.topology, on, &Placement::Compact).ok())
@@ -199,21 +133,15 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
         && on.threads() == limited
         && phase.useful.is_due()
         && region.seen.lacks(Seen::TASKS);
-    Choice {
-        threads: if on.threads() < default { on.threads() } else { 0 },
+    Some(TeamChoice {
+        threads: if on.threads() < usual { on.threads() } else { 0 },
         places: places.map(Arc::from),
-        affinity: adapting.affinity(worker, on.threads(), default, wants_busy),
+        affinity: adapting.affinity(worker, on.threads(), usual, wants_busy),
         wants_busy,
         measures_waits,
         on: Some(on),
         joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
-    }
-}
-
-/// Whether other programs leave teams of `worker` fewer threads than the program gives them.
-fn is_squeezed(worker: &Worker, region: &Region) -> bool {
-    let share = adapting::prepared().map_or(u32::MAX, Adapting::share);
-    share < u32::MAX && worker.pool.usual(region.runtime).is_some_and(|usual| share < usual)
+    })
 }
 
 /// Whether teams that `worker` starts outside of regions have one configuration only.

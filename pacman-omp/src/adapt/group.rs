@@ -16,6 +16,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use pacman_adapt::predict::Configuration;
 use pacman_adapt::{Controller, Execution, Objective, Rules, State};
 use pacman_regions::arena::Widths;
 use pacman_regions::{Adaptation, RuntimeFamily};
@@ -23,11 +24,13 @@ use try_lock::TryLock;
 
 use super::adapting::{self, Adapting};
 use super::cached_decision::{BATCH, DecidedBy, DecisionKind};
+use super::choice::Choice;
 use super::hold::switch_back_cost;
 use super::member::has_group;
 use super::phase::Phase;
 use super::pool::Change;
 use super::restart_cost::{charge_alone, thread_cost};
+use super::team_choice::TeamChoice;
 use super::thread_binding::has_bound;
 use crate::floating;
 use crate::isolation::isolated;
@@ -80,28 +83,19 @@ pub(super) struct GroupChange {
     pub(super) leaves_spinning: bool,
 }
 
-/// How a short region runs.
-pub(super) enum GroupDecision {
-    /// As its cached decision says.
-    Cached,
-    /// With this many threads (0 leaves it to the runtime) of a default, for one execution.
-    Once { threads: u32, default: u32 },
-}
-
-/// Decides for the next execution of a short `region`, which no guard forbids and which the program leaves
-/// to the runtime. `None` if the region belongs to no group.
-pub(super) fn decide(
+/// Decides for the next execution of a short `region`, whose teams have `default` threads. `None` if the region belongs
+/// to no group.
+pub(super) fn decide<'w>(
     adapting: &Adapting,
     region: &Region,
-    worker: &Worker,
-) -> Option<GroupDecision> {
-    // Loops inside of a short region are shorter still, so they need no team of a fixed size.
-    let may_be_grouped = adapting.narrows
-        && adapting.objective.is_time()
-        && adapting.most == u32::MAX
-        && !has_bound()
-        && worker.depth() == 0;
-    let default = worker.pool.usual(region.runtime).filter(|&size| may_be_grouped && size > 1)?;
+    worker: &'w Worker,
+    default: u32,
+) -> Option<Choice<'w>> {
+    let may_be_grouped =
+        process::narrows() && adapting.objective.is_time() && default > 1 && !has_bound();
+    if !may_be_grouped {
+        return None;
+    }
     let mut group = GROUP.try_lock()?;
     let group = floating::isolated(|| of_worker(&mut group, adapting, region, worker, default))?;
     let member = &region.adapted.member;
@@ -115,10 +109,14 @@ pub(super) fn decide(
         threads,
         by: DecidedBy::Group,
         pooled: region.runtime.family == RuntimeFamily::Libgomp,
-        oversubscribes: size > adapting.contexts,
+        oversubscribes: size > adapting.contexts(),
     };
     if worker.oversubscribed.get() && kind.needs_contexts() {
-        return Some(GroupDecision::Once { threads, default });
+        return Some(Choice::Once(TeamChoice {
+            affinity: adapting.affinity(worker, size, default, true),
+            on: Configuration::new(size).ok(),
+            ..TeamChoice::of(threads)
+        }));
     }
     let cached = worker.rows.own_cached_decision(region.number);
     if cached.grouped_in(group.generation) != Some(kind) {
@@ -127,7 +125,7 @@ pub(super) fn decide(
         cached.hold(kind, group.generation, region.adapted.short_below().saturating_mul(8));
         cached.set_usual(usual);
     }
-    cached.is_grouped().then_some(GroupDecision::Cached)
+    cached.is_grouped().then_some(Choice::Cached(cached))
 }
 
 /// The group of the thread and runtime, made if there is none yet.
@@ -144,7 +142,7 @@ fn of_worker<'g>(
     }
     let mut patience = 16;
     if let Some(known) = group.as_mut().filter(|known| known.owner == owner) {
-        let fits = known.phase.default == default && ptr::eq(known.runtime, region.runtime);
+        let fits = known.phase.default() == default && ptr::eq(known.runtime, region.runtime);
         known.others = if fits { 0 } else { known.others + 1 };
         if !fits && known.others < known.patience {
             return None;
@@ -189,7 +187,7 @@ fn phase(adapting: &Adapting, region: &Region, default: u32) -> Option<(Phase, f
     let mut controller = Controller::new(candidates, rules);
     let earlier = adapting.memory.as_ref().map(|memory| memory.evidence_of_group(default, stretch));
     controller.recall(earlier.unwrap_or_default());
-    Some((Phase::new(default, false, 1, controller), stretch))
+    Some((Phase::new(false, 1, controller), stretch))
 }
 
 /// An execution of a short `region` took `ticks` with a team of `size`, by its cached decision or by the
@@ -220,7 +218,7 @@ pub(super) fn finished(
     };
     let mut own = ticks;
     if region.runtime.family == RuntimeFamily::Libgomp {
-        let reduced = wanted < group.phase.default;
+        let reduced = wanted < group.phase.default();
         let change = worker.pool.team_of(region, size, reduced);
         // Within the group the stretch has become longer, and that says it all.
         if let Change::Wider(_, cause) = change {
@@ -278,12 +276,12 @@ impl Group {
             process::advance_config_epoch();
         }
         let state = self.phase.controller.state();
-        let is_smaller = self.phase.controller.next().threads() < self.phase.default;
+        let is_smaller = self.phase.controller.next().threads() < self.phase.default();
         GroupChange {
             has_settled: state == State::Holding && before != State::Holding,
             leaves_spinning: state == State::Holding
                 && is_smaller
-                && adapting.spinning_matters(self.phase.default),
+                && adapting.spinning_matters(self.phase.default()),
         }
     }
 }
@@ -308,7 +306,7 @@ pub(super) fn adaptation(region: &Region) -> Option<Adaptation> {
     let on = controller.next();
     let worker = Worker::known().filter(|worker| worker.address() == group.owner);
     let widths = worker.map_or_else(Widths::default, |worker| {
-        worker.rows.widths_of(region.number, group.phase.default)
+        worker.rows.widths_of(region.number, group.phase.default())
     });
     let usual = u64::from(region.adapted.member.usual());
     let adapting = adapting::prepared().filter(|_| region.number == group.first);
@@ -335,6 +333,5 @@ pub(super) fn adaptation(region: &Region) -> Option<Adaptation> {
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: Some(0.0 - controller.account().lost() * share.min(1.0)),
         remembered,
-        ..Adaptation::default()
     })
 }

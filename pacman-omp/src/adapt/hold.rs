@@ -29,7 +29,7 @@ pub(super) fn break_even(region: &Region, default: u32) -> f64 {
 
 /// Seconds that the first team of `default` threads under libgomp costs after one of fewer, at least two.
 pub(super) fn switch_back_cost(adapting: &Adapting, default: u32) -> f64 {
-    thread_cost().total() + if default > adapting.contexts { SLICE } else { 0.0 }
+    thread_cost().total() + if default > adapting.contexts() { SLICE } else { 0.0 }
 }
 
 impl Phase {
@@ -65,7 +65,7 @@ impl Phase {
         let earlier = memory.map(|memory| memory.evidence(region, default, places));
         let mut controller = Controller::new(candidates, rules);
         controller.recall(earlier.unwrap_or_default());
-        Some(Phase::new(default, places, degree, controller))
+        Some(Phase::new(places, degree, controller))
     }
 
     /// Reports the executions that `cached` noted, if they were held by the present choice.
@@ -111,7 +111,7 @@ impl Phase {
             threads: if on.threads() < default { on.threads() } else { 0 },
             by: DecidedBy::Controller,
             pooled: region.runtime.family == RuntimeFamily::Libgomp,
-            oversubscribes: on.threads() > adapting.contexts,
+            oversubscribes: on.threads() > adapting.contexts(),
         };
         let high = (usual / adapting.seconds_per_tick) as u64;
         worker.rows.own_cached_decision(region.number).hold(

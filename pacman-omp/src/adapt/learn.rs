@@ -7,13 +7,13 @@ use pacman_regions::RuntimeFamily;
 
 use super::adapting::{self, Adapting};
 use super::cached_decision::{CachedDecision, DecidedBy, DecisionKind};
-use super::choice::Choice;
 use super::decide::has_no_choice;
 use super::group;
 use super::hold::break_even;
 use super::outcome::{record_group, record_if_due};
 use super::pool::Change;
 use super::restart_cost::charge_alone;
+use super::team_choice::TeamChoice;
 use super::useful::TeamTime;
 use crate::floating;
 use crate::process;
@@ -47,7 +47,7 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
     let stays = short || has_no_choice(worker, region);
     if stays && worker.depth() == 0 {
         let pooled = region.runtime.family == RuntimeFamily::Libgomp;
-        let oversubscribes = size > adapting.contexts;
+        let oversubscribes = size > adapting.contexts();
         let by = DecidedBy::Nothing;
         let kind = DecisionKind { default: size, threads: 0, by, pooled, oversubscribes };
         let high = if short { short_below } else { u64::from(u32::MAX) - 1 };
@@ -59,7 +59,7 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
     }
 }
 
-/// An execution by a [cached decision](super::Decision::Cached) took `ticks` with a team of `size`, and
+/// An execution by a [cached decision](super::Choice::Cached) took `ticks` with a team of `size`, and
 /// must be reported.
 #[cold]
 #[inline(never)]
@@ -76,7 +76,7 @@ pub(crate) fn finished_cached(
     if cached.is_grouped() {
         return floating::isolated(|| finished_in_group(region, worker, None, (size, ticks)));
     }
-    let choice = Choice::of_the_program(cached.threads());
+    let choice = TeamChoice::of(cached.threads());
     let unmeasured = TeamTime::default();
     floating::isolated(|| finished(region, worker, &choice, size, ticks, &unmeasured));
 }
@@ -87,7 +87,7 @@ pub(crate) fn finished_cached(
 pub(crate) fn finished(
     region: &'static Region,
     worker: &Worker,
-    choice: &Choice,
+    choice: &TeamChoice,
     size: u32,
     ticks: u64,
     team: &TeamTime,
@@ -133,7 +133,7 @@ fn learn(
     adapting: &Adapting,
     region: &'static Region,
     worker: &Worker,
-    choice: &Choice,
+    choice: &TeamChoice,
     (size, ticks, team): (u32, u64, &TeamTime),
 ) {
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
@@ -178,10 +178,10 @@ fn learn(
     if choice.wants_busy {
         let busy = team.busy() as f64 * adapting.seconds_per_tick;
         execution = execution.with_busy(busy);
-        if on.threads() == phase.default {
+        if on.threads() == phase.default() {
             // The members of the team ran tasks while they waited, if there were any.
             let measured = team
-                .useful_share(size, adapting.contexts)
+                .useful_share(size, adapting.contexts())
                 .filter(|_| choice.measures_waits && region.seen.lacks(Seen::TASKS));
             if let Some(share) = phase.useful.executed(busy / own, size.into(), measured) {
                 execution = execution.with_useful(share * busy);
@@ -200,13 +200,13 @@ fn learn(
     phase.enter(&adapting.objective, on, &execution);
     match phase.controller.state() {
         State::LeftAlone if adapting.most == u32::MAX => {
-            let below = break_even(region, phase.default) / adapting.seconds_per_tick;
+            let below = break_even(region, phase.default()) / adapting.seconds_per_tick;
             if ticks <= below as u64 {
                 region.adapted.set_short_below(below as u64);
             }
         }
         state => {
-            let matters = adapting.spinning_matters(phase.default);
+            let matters = adapting.spinning_matters(phase.default());
             let reduced = reduced && matters && state == State::Holding;
             check_wait_policy(adapting, worker, region, reduced);
         }

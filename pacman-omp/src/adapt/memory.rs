@@ -76,12 +76,13 @@ impl Memory {
 
     /// What this run has measured of `region`; `None` if that is nothing.
     pub(super) fn remembered(&self, region: &Region, phase: &Phase) -> Option<Remembered> {
-        self.measured(self.empty(code_of(region)?, phase.default, phase.places)?, phase)
+        self.measured(self.empty(code_of(region)?, phase.default(), phase.places)?, phase)
     }
 
     /// What this run has measured of the group, whose first member usually takes `seconds`.
     pub(super) fn remembered_of_group(&self, phase: &Phase, seconds: f64) -> Option<Remembered> {
-        let mut all = self.measured(self.empty(GROUP.to_owned(), phase.default, false)?, phase)?;
+        let mut all =
+            self.measured(self.empty(GROUP.to_owned(), phase.default(), false)?, phase)?;
         // Every stretch costs the same at the default, and so does not tell the work of one program from
         // that of another.
         all.region.default_cost = seconds;

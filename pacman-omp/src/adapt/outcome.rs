@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
-use pacman_regions::{Adaptation, Guarded, Objective};
+use pacman_regions::{Adaptation, Objective};
 
 use super::adapting::{self, Adapting};
 use super::group;
@@ -106,9 +106,8 @@ fn outcome(region: &Region) -> Option<Adaptation> {
             return Some(packed);
         }
     }
-    let guards = region.adapted.guards.acted();
     if let Some(grouped) = group::adaptation(region) {
-        return Some(Adaptation { guards, ..grouped });
+        return Some(grouped);
     }
     // A thread may be in a decision while the process ends; its phase is then left out.
     let mut phase = region.adapted.phase.try_lock();
@@ -120,8 +119,8 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         phase.catch_up(adapting, region, cached);
     }
     let Some(phase) = phase else {
-        let why = match guards.last() {
-            Some(Guarded { why, .. }) => why.clone(),
+        let why = match region.adapted.request.latest() {
+            Some(asked) => asked.why().to_owned(),
             None if region.entry == Function::ompt_start_tool => {
                 "seen through OMPT, which reports teams after they have started".to_owned()
             }
@@ -129,7 +128,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
             // The reader knows its team sizes and executions.
             None => String::new(),
         };
-        return Some(Adaptation { why, guards, ..Adaptation::default() });
+        return Some(Adaptation { why, ..Adaptation::default() });
     };
     let on = phase.controller.next();
     let mut why = phase.controller.why();
@@ -148,7 +147,6 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         reduced: phase.controller.reduced_executions(),
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: time.then(|| 0.0 - phase.controller.account().lost()),
-        guards,
         remembered: adapting::prepared()
             .and_then(|adapting| adapting.memory.as_ref())
             .and_then(|memory| memory.remembered(region, phase)),

@@ -10,8 +10,6 @@ const NEW: u64 = 50;
 
 #[derive(Debug)]
 pub(super) struct Phase {
-    /// The default size of its teams.
-    pub(super) default: u32,
     pub(super) controller: Controller,
     /// Whether members are placed, so that there is a choice between cores and siblings.
     pub(super) places: bool,
@@ -30,9 +28,8 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    pub(super) fn new(default: u32, places: bool, degree: i32, controller: Controller) -> Phase {
+    pub(super) fn new(places: bool, degree: i32, controller: Controller) -> Phase {
         Phase {
-            default,
             degree,
             controller,
             places,
@@ -44,9 +41,15 @@ impl Phase {
         }
     }
 
+    /// The default size of its teams.
+    #[inline]
+    pub(super) fn default(&self) -> u32 {
+        self.controller.candidates().default().threads()
+    }
+
     /// Whether this phase is for teams of `default` threads, placed or not.
     pub(super) fn is_for(&self, default: u32, places: bool) -> bool {
-        (self.default, self.places) == (default, places)
+        (self.default(), self.places) == (default, places)
     }
 
     /// Whether the search has just begun, so that the region may soon change its size again.
@@ -108,7 +111,7 @@ impl Phase {
     }
 
     pub(super) fn note_reduced(&mut self, on: Configuration, seconds: f64, cost: f64) {
-        if on.threads() < self.default {
+        if on.threads() < self.default() {
             self.reduced = Some((on, seconds, cost));
         }
     }
@@ -129,7 +132,7 @@ mod tests {
         let on = controller.next();
         let mut run = || controller.finished(on, 1.0, 1.0).expect("a valid execution");
         (0..3).for_each(|_| run());
-        Phase::new(2, false, 1, controller)
+        Phase::new(false, 1, controller)
     }
 
     #[test]

@@ -24,12 +24,14 @@ pub(crate) fn mask_matters() {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mask;
+    use pacman_regions::watch::affinity;
+
     use super::super::thread_binding::{bind_from_now_on, may_bind};
     use super::*;
 
     fn libc_count() -> u32 {
-        let mut set = mask::with([]);
+        // SAFETY: a plain set of bits.
+        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
         let size = std::mem::size_of_val(&set);
         // SAFETY: a set of the given size.
         assert_eq!(unsafe { libc::sched_getaffinity(0, size, &raw mut set) }, 0);
@@ -49,12 +51,11 @@ mod tests {
         // SAFETY: it only returns a number.
         let here = unsafe { libc::sched_getcpu() };
         worker.binding.bind_to(u32::try_from(here).ok());
-        // SAFETY: a set.
-        let truly = || mask::of(0).map(|set| unsafe { libc::CPU_COUNT(&set) });
+        let truly = || affinity::of(0).map(|mask| affinity::contexts(&mask).count());
         assert_eq!(truly(), Some(1));
         mask_matters();
         assert_eq!(libc_count(), own, "as the entry of that function does first");
-        assert_eq!(truly(), Some(own as i32));
+        assert_eq!(truly(), Some(own as usize));
         assert!(!may_bind(), "the program reads its mask");
 
         // A thread that a bound thread starts inherits the own mask, too.

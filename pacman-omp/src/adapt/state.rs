@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use pacman_regions::arena::Slot;
 use try_lock::TryLock;
 
-use super::guard_state::Guards;
+use super::asked::Request;
 use super::member::Member;
 use super::phase::Phase;
 use crate::packing::RegionPacking;
@@ -14,9 +14,9 @@ use crate::process;
 /// The state of adaptation of one region.
 #[derive(Debug, Default)]
 pub(crate) struct Adapted {
-    pub(super) guards: Guards,
-    /// The region has run once with the program's own team, so that the guards know its body.
-    looked: AtomicBool,
+    pub(super) request: Request,
+    /// The region has run. Threads start and everything is cold in its first execution, which measures nothing.
+    has_run: AtomicBool,
     /// See [`Adapted::short_below`].
     short_below: AtomicU64,
     /// Its membership in the group of short regions.
@@ -40,33 +40,9 @@ pub(super) struct OutcomeRecord {
 }
 
 impl Adapted {
-    /// Whether the region has run once with the program's own team.
-    pub(super) fn has_run(&self) -> bool {
-        self.looked.load(Ordering::Relaxed)
-    }
-
-    /// Answers as [`has_run`](Self::has_run), and notes a first run.
+    /// Whether the region has run before. From now on it has.
     pub(super) fn has_run_before(&self) -> bool {
-        let before = self.has_run();
-        if !before {
-            self.looked.store(true, Ordering::Relaxed);
-        }
-        before
-    }
-
-    /// Its module is loaded again: its code is the same, and its data is new. What was measured stays. What
-    /// the body does is looked at again, with the program's own team.
-    #[cold]
-    pub(crate) fn is_loaded_again(&self) {
-        self.guards.is_loaded_again();
-        self.looked.store(false, Ordering::Relaxed);
-        self.advance_generation();
-    }
-
-    /// The body asked for numbers, as bits of [`Seen`] say. Its latest question returns to `at`.
-    #[cold]
-    pub(crate) fn asked(&self, seen: u32, at: u64) {
-        self.guards.asked(seen, at);
+        self.has_run.load(Ordering::Relaxed) || self.has_run.swap(true, Ordering::Relaxed)
     }
 
     /// Whether the region is too short to be decided alone.

@@ -11,9 +11,8 @@ use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use libc::{cpu_set_t, pid_t};
-
-use super::mask;
+use libc::pid_t;
+use pacman_regions::watch::affinity::{self, Mask, WORDS};
 
 /// The other members of a primary thread's teams, by number.
 pub(crate) struct TeamAffinity {
@@ -33,7 +32,7 @@ const NOBODY: pid_t = 0;
 
 /// A mask that one thread writes before another reads it.
 #[derive(Default)]
-struct OwnMask(UnsafeCell<Option<cpu_set_t>>);
+struct OwnMask(UnsafeCell<Option<Mask>>);
 
 // SAFETY: the primary thread writes it while `displaced` is empty. A reader first takes the thread
 // out of `displaced`.
@@ -133,15 +132,14 @@ impl Member {
             return;
         }
         // A thread that has ended has no mask.
-        let Some(own) = mask::of(thread) else { return };
-        // SAFETY: a set.
-        if mask::has(&own, cpu) && unsafe { libc::CPU_COUNT(&own) } > 1 {
+        let Some(own) = affinity::of(thread) else { return };
+        if affinity::has(&own, cpu) && affinity::contexts(&own).nth(1).is_some() {
             // SAFETY: no thread reads it while `displaced` is empty.
             unsafe { *self.own.0.get() = Some(own) };
             // ATOMICS: a thread that takes it sees the mask. The store comes before the binding: to give
             // a thread its own mask back without need is harmless.
             self.displaced.store(thread, Ordering::Release);
-            mask::set(thread, &mask::with([cpu]));
+            affinity::set(thread, &affinity::single(cpu));
         }
     }
 
@@ -158,10 +156,9 @@ impl Member {
         let (Some(own), 1..) = (own, thread) else { return };
         // A mask that was set does not grow when the process gets more processors later. The mask of
         // all processors is that of a thread that was never bound.
-        mask::set(thread, &mask::with(0..libc::CPU_SETSIZE as u32));
-        // SAFETY: two sets.
-        if !mask::of(thread).is_some_and(|now| unsafe { libc::CPU_EQUAL(&now, &own) }) {
-            mask::set(thread, &own);
+        affinity::set(thread, &[u64::MAX; WORDS]);
+        if affinity::of(thread) != Some(own) {
+            affinity::set(thread, &own);
         }
     }
 }
@@ -200,8 +197,7 @@ mod tests {
     }
 
     fn cpus(thread: pid_t) -> Vec<u32> {
-        let set = mask::of(thread).expect("a thread of this process");
-        (0..libc::CPU_SETSIZE as u32).filter(|&cpu| mask::has(&set, cpu)).collect()
+        affinity::contexts(&affinity::of(thread).expect("a thread of this process")).collect()
     }
 
     fn part(member: &(Sender<()>, Receiver<Vec<u32>>, pid_t)) -> Vec<u32> {
@@ -252,7 +248,7 @@ mod tests {
         let affinity = Arc::new(TeamAffinity::new(2));
         let one = member(&affinity, 1);
         part(&one);
-        mask::set(one.2, &mask::with([all[0]]));
+        affinity::set(one.2, &affinity::single(all[0]));
         affinity.spread(2, &all);
         assert_eq!(part(&one), all[..1]);
 

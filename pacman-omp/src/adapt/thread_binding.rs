@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_core::Place;
+use pacman_regions::watch::affinity::{self, Mask};
 
-use super::mask;
 use crate::process;
 
 /// Threads were bound, and may still be.
@@ -35,7 +35,7 @@ pub(crate) fn has_bound() -> bool {
 #[derive(Default)]
 pub(crate) struct ThreadBinding {
     to: Cell<Option<u32>>,
-    own: Cell<Option<libc::cpu_set_t>>,
+    own: Cell<Option<Mask>>,
 }
 
 impl ThreadBinding {
@@ -59,11 +59,11 @@ impl ThreadBinding {
     #[cold]
     pub(super) fn bind_to(&self, wanted: Option<u32>) {
         if self.own.get().is_none() {
-            let Some(own) = mask::of(0) else { return };
+            let Some(own) = affinity::of(0) else { return };
             self.own.set(Some(own));
         }
-        let set = match wanted {
-            Some(cpu) => mask::with([cpu]),
+        let mask = match wanted {
+            Some(cpu) => affinity::single(cpu),
             // The program may bind threads itself between regions, so the next binding reads the
             // mask again.
             None => match self.own.take() {
@@ -72,7 +72,7 @@ impl ThreadBinding {
             },
         };
         // A context that went offline leaves the thread where it is, which is slower but correct.
-        mask::set(0, &set);
+        affinity::set(0, &mask);
         self.to.set(wanted);
     }
 }

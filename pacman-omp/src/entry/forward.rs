@@ -183,10 +183,7 @@ unsafe extern "C" fn decide(number: u32, registers: *mut Registers, slot: *const
         return Onward::jump(real);
     }
     if process::is_observed() {
-        watched::watch(kind, call.caller, || {
-            // SAFETY: `watch` asks for the flags of `GOMP_task`, its seventh argument.
-            unsafe { call.on_stack(0) }
-        });
+        watched::watch(kind);
     }
     let real = interpose::real_for(call.caller, function);
     if kind == CallKind::Marks {

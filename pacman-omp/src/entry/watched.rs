@@ -11,7 +11,6 @@ use crate::interpose;
 use crate::lifecycle;
 use crate::packing;
 use crate::process;
-use crate::program;
 use crate::seen::Seen;
 use crate::worker::Worker;
 
@@ -22,7 +21,6 @@ macro_rules! entries {
     // The library has no entry of these names.
     (Called $name:ident) => {};
     // `numbers` has these in Rust.
-    (ThreadNumber $name:ident) => {};
     (TeamSize $name:ident) => {};
     // `mpi` has these.
     (Mpi $name:ident) => {};
@@ -40,15 +38,15 @@ macro_rules! entries {
     (Neutral $name:ident) => {
         forwarded!("pacman_omp_passed" $name);
     };
+    (CountsThreads $name:ident) => {
+        forwarded!("pacman_omp_passed" $name);
+    };
     ($kind:ident $name:ident) => {
         forwarded!("pacman_omp_watched" $name);
     };
 }
 
 functions!(entries);
-
-/// The `depend` flag of `GOMP_task`, whose flags are the first argument on the stack.
-const TASK_DEPEND: u64 = 8;
 
 /// Handles a call by which the program leaves this process, or the library's idea of its
 /// affinity. Answers the function to go on to; `None` for calls of other kinds.
@@ -126,40 +124,31 @@ fn installs_filter(function: Function, arguments: &Registers) -> bool {
     }
 }
 
-/// Notes a call of that kind that returns to `caller`. `on_stack` answers the first argument on the stack.
+/// Notes a call of that kind.
 #[inline]
-pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
-    let bits = match kind {
-        CallKind::Position | CallKind::AncestorTeamSize => Seen::THREAD_NUMBER,
-        CallKind::Query | CallKind::SetsNumThreads => Seen::QUERY,
-        CallKind::Task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES | Seen::TASKS,
-        CallKind::SharesAsTasks | CallKind::Taskloop => Seen::SHARES | Seen::TASKS,
-        CallKind::SharesWork => Seen::SHARES,
-        CallKind::Task | CallKind::DependentTask => Seen::TASK_DEPEND | Seen::TASKS,
-        CallKind::PushesNumThreads => return Worker::here().push(),
-        CallKind::Threadprivate => return program::keeps_by_thread(),
-        CallKind::Teams => return program::teams(),
-        CallKind::ChangesTeams => return process::may_change_teams(),
-        CallKind::Changed | CallKind::Neutral | CallKind::Called => return,
-        CallKind::ThreadNumber | CallKind::TeamSize => return,
-        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
-        CallKind::Filters => return,
-        CallKind::Mpi | CallKind::Marks | CallKind::Unloads => return,
-        CallKind::Waits | CallKind::TaskBlock => return,
-    };
-    if bits == Seen::QUERY {
-        process::may_change_teams();
-    }
-    match Worker::known() {
-        Some(worker) if worker.depth() > 0 => {
-            worker.saw_at(bits, caller);
-            if bits == Seen::QUERY {
-                program::asked_inside();
+pub(super) fn watch(kind: CallKind) {
+    match kind {
+        CallKind::Task | CallKind::Taskloop | CallKind::MakesTask => {
+            if let Some(worker) = Worker::known().filter(|worker| worker.depth() > 0) {
+                worker.saw(Seen::TASKS);
             }
         }
-        _ if kind == CallKind::SetsNumThreads => program::decided(caller),
-        _ if bits == Seen::QUERY => program::asked(caller),
-        _ => {}
+        CallKind::PushesNumThreads => Worker::here().pushes_size(),
+        CallKind::SetsNumThreads => {
+            // Inside of a region the program sets the size of the regions inside.
+            let worker = process::is_adapted().then(Worker::here);
+            if let Some(worker) = worker.filter(|worker| worker.depth() == 0) {
+                worker.sets_size();
+            }
+            process::may_change_teams();
+        }
+        CallKind::ChangesTeams => process::may_change_teams(),
+        CallKind::Teams => adapt::runs_leagues(),
+        CallKind::Changed | CallKind::Neutral | CallKind::Called => {}
+        CallKind::CountsThreads | CallKind::TeamSize => {}
+        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity | CallKind::Filters => {}
+        CallKind::Mpi | CallKind::Marks | CallKind::Unloads => {}
+        CallKind::Waits | CallKind::TaskBlock => {}
     }
 }
 
@@ -167,7 +156,7 @@ pub(super) fn watch(kind: CallKind, caller: u64, on_stack: impl Fn() -> u64) {
 /// this library loaded they find it.
 pub(super) fn without_runtime(kind: CallKind) -> *const c_void {
     match kind {
-        CallKind::Query | CallKind::AncestorTeamSize => one as *const c_void,
+        CallKind::CountsThreads | CallKind::TeamSize => one as *const c_void,
         CallKind::Mpi => mpi::failed as *const c_void,
         _ => nothing as *const c_void,
     }

@@ -10,7 +10,7 @@ use super::call::{Call, TeamMode};
 use super::observed::observed_team;
 use super::state::{AdaptedRun, Team};
 use super::target::CallTarget;
-use crate::adapt::{self, Decision, TeamTime};
+use crate::adapt::{self, CachedDecision, Choice, TeamChoice, TeamTime};
 use crate::energy;
 use crate::floating;
 use crate::function::Function;
@@ -126,15 +126,25 @@ fn run_region(
         return run_packed(region, worker, call(), &start);
     }
     let Call { entry, threads, .. } = call();
-    let cached = match adapt::decide(region, worker, entry, threads) {
-        Decision::Cached(cached) => cached,
-        other => {
+    match adapt::cached(region, worker, entry, threads) {
+        Some(cached) => run_cached(region, worker, cached, call(), start),
+        None => {
             let start = start;
-            return run_uncached(region, worker, &other, call(), &start);
+            run_uncached(region, worker, call(), &start);
         }
-    };
-    let call = Call { threads: cached.threads(), ..call() };
-    // A cached decision is for regions inside no other.
+    }
+}
+
+/// Runs the region as the execution before. A cached decision is for regions inside no other.
+#[inline(always)]
+fn run_cached(
+    region: &'static Region,
+    worker: &Worker,
+    cached: &CachedDecision,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    let call = Call { threads: cached.threads(), ..call };
     run_outermost(region, worker, call, start, |size, ticks| {
         if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
             adapt::finished_cached(region, worker, cached, size, ticks);
@@ -228,8 +238,7 @@ fn run_labelled(base: &'static Region, worker: &Worker, call: Call, start: Start
     } else if process::is_traced() {
         run_traced(region, worker, call, start);
     } else if process::is_adapted() {
-        let decision = adapt::decide_each(region, worker, call.entry, call.threads);
-        run_decided(region, worker, decision, call, start);
+        run_decided(region, worker, call, start);
     } else if process::is_metered() {
         run_metered(region, worker, call, start);
     } else {
@@ -343,19 +352,10 @@ fn run_inside_untimed(region: &'static Region, worker: &Worker, call: Call, star
 
 /// Runs the region without a cached decision.
 #[inline(never)]
-fn run_uncached(
-    region: &'static Region,
-    worker: &Worker,
-    decide: &Decision<'_>,
-    call: Call,
-    start: Start<'_>,
-) {
-    match decide {
-        Decision::Metered => run_metered(region, worker, call, start),
-        Decision::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
-            adapt::finished_alone(region, worker, size, ticks);
-        }),
-        _ => run_adapted(region, worker, call, start),
+fn run_uncached(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    match process::is_metered() {
+        true => run_metered(region, worker, call, start),
+        false => run_decided(region, worker, call, start),
     }
 }
 
@@ -367,8 +367,7 @@ fn run_metered(region: &'static Region, worker: &Worker, call: Call, start: Star
         energy::begin(worker.address());
     }
     if process::is_adapted() {
-        let decision = adapt::decide_each(region, worker, call.entry, call.threads);
-        run_decided(region, worker, decision, call, start);
+        run_decided(region, worker, call, start);
     } else {
         run_observed(region, worker, call, start, |_, _| ());
     }
@@ -378,39 +377,28 @@ fn run_metered(region: &'static Region, worker: &Worker, call: Call, start: Star
 }
 
 /// Runs the region as its controller decides.
-#[inline(always)]
-fn run_decided(
-    region: &'static Region,
-    worker: &Worker,
-    decision: Decision<'_>,
-    call: Call,
-    start: Start<'_>,
-) {
-    match decision {
-        Decision::Cached(cached) => {
-            let call = Call { threads: cached.threads(), ..call };
-            run_observed(region, worker, call, start, |size, ticks| {
-                if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
-                    adapt::finished_cached(region, worker, cached, size, ticks);
-                }
-            });
-        }
-        Decision::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
+#[inline(never)]
+fn run_decided(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    match adapt::decide(region, worker, call.entry, call.threads) {
+        Choice::Cached(cached) => run_cached(region, worker, cached, call, start),
+        Choice::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
             adapt::finished_alone(region, worker, size, ticks);
         }),
-        _ => run_adapted(region, worker, call, start),
+        Choice::Once(choice) => run_adapted(region, worker, choice, &call, start),
     }
 }
 
-#[inline(never)]
-fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    let team = observed_team(&call, region, worker);
+fn run_adapted(
+    region: &'static Region,
+    worker: &Worker,
+    choice: TeamChoice,
+    call: &Call,
+    start: Start<'_>,
+) {
+    let team = observed_team(call, region, worker);
     let outer = worker.team.get();
+    let adapted = AdaptedRun { choice, time: TeamTime::default() };
     worker.run_as_primary(|| {
-        let adapted = AdaptedRun {
-            choice: adapt::choose(region, worker, call.entry, call.threads),
-            time: TeamTime::default(),
-        };
         let mode = if adapted.concerns_members() { TeamMode::Adapted } else { TeamMode::Observed };
         if mode == TeamMode::Adapted {
             team.adapted.set(&raw const adapted);
@@ -429,7 +417,7 @@ fn run_adapted(region: &'static Region, worker: &Worker, call: Call, start: Star
             worker.binding.bind(None);
         }
         let size = team.own.size.get();
-        if adapted.choice.is_the_program_s() {
+        if !adapted.choice.teaches() {
             return adapt::finished_alone(region, worker, size, ticks);
         }
         floating::isolated(|| {

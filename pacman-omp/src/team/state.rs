@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::call::{Call, TeamMode};
-use crate::adapt::{Choice, TeamTime, has_bound};
+use crate::adapt::{TeamChoice, TeamTime, has_bound};
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
@@ -54,7 +54,7 @@ pub(super) const UNKNOWN: u64 = u64::MAX;
 
 /// An adapted execution.
 pub(super) struct AdaptedRun {
-    pub(super) choice: Choice,
+    pub(super) choice: TeamChoice,
     /// The sums of the members' times, if wanted.
     pub(super) time: TeamTime,
 }
@@ -73,7 +73,7 @@ impl AdaptedRun {
     /// Whether members must read this run. If not, they need not touch the stack of the primary thread.
     /// To fetch a line of that stack takes as long as the rest of an observed region.
     pub(super) fn concerns_members(&self) -> bool {
-        let Choice { places, affinity, wants_busy, .. } = &self.choice;
+        let TeamChoice { places, affinity, wants_busy, .. } = &self.choice;
         places.is_some() || affinity.is_some() || has_bound() || *wants_busy
     }
 }

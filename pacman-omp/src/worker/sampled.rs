@@ -26,7 +26,7 @@ impl Worker {
         let ticks = process::between(begun.ticks, self.now());
         if let Some(seen) = self.leave(begun) {
             if region.seen.lacks(seen) {
-                self.learned(region, seen, begun.around.depth() + 1);
+                Worker::learned(region, seen);
             }
         }
         let row = self.rows.row(region.number, thread);

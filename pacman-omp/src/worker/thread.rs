@@ -52,8 +52,8 @@ pub(crate) struct Worker {
     pub(super) starting: Cell<u32>,
     /// The team of the innermost body; null if the library did not start it. Not valid outside of bodies.
     pub(crate) team: Cell<*const Team>,
-    /// The program requested the team size of its next region.
-    pushed: Cell<bool>,
+    /// How the program asked for the size of teams that the thread starts: bits [`PUSHED`] and [`SET`].
+    asked: Cell<u8>,
     /// The latest team had more threads than there are contexts.
     pub(crate) oversubscribed: Cell<bool>,
     clock: Clock,
@@ -85,13 +85,12 @@ pub(crate) struct Worker {
     /// The ticks that timing regions has cost, and the executions that were only counted, or will be.
     pub(crate) spent: Cell<u64>,
     pub(crate) counted: Cell<u64>,
-    /// The return address of the latest question that is not proved to divide a loop, and above it the
-    /// nesting depth of the body that asked.
-    asked_at: Cell<u64>,
 }
 
-/// The bits of an address of code.
-const ADDRESS: u64 = (1 << 48) - 1;
+/// The program requested the team size of its next region.
+const PUSHED: u8 = 1;
+/// The program set the size of all teams from then on.
+const SET: u8 = 2;
 
 /// Stands for the counters of a thread without counters.
 const UNCOUNTED: *const Counters = ptr::dangling();
@@ -121,7 +120,7 @@ impl Worker {
                 open_at_fork: Cell::new(0),
                 starting: Cell::new(0),
                 team: Cell::new(ptr::null()),
-                pushed: Cell::new(false),
+                asked: Cell::new(0),
                 oversubscribed: Cell::new(false),
                 clock: process::clock(),
                 pool: Pool::default(),
@@ -141,7 +140,6 @@ impl Worker {
                 counts_for: Cell::new(None),
                 spent: Cell::new(0),
                 counted: Cell::new(0),
-                asked_at: Cell::new(0),
             }));
             living::enter(&worker.countdowns);
             worker
@@ -178,62 +176,39 @@ impl Worker {
         self.nesting.get().seen()
     }
 
-    #[inline]
-    fn learn(&self, learn: impl FnOnce(NestingState) -> NestingState) {
-        self.nesting.set(learn(self.nesting.get()));
-    }
-
     /// The innermost body does this, in bits of [`Seen`].
     #[inline]
     pub(crate) fn saw(&self, bits: u32) {
-        self.learn(|nesting| nesting.and_seen(bits));
-    }
-
-    /// As [`saw`](Self::saw), for a call that returns to `caller`.
-    #[inline]
-    pub(crate) fn saw_at(&self, bits: u32, caller: u64) {
-        self.saw(bits);
-        if bits & Seen::QUESTIONS != 0 {
-            self.note_question(caller);
-        }
-    }
-
-    /// The innermost body asks by a call that returns to `caller`.
-    #[inline]
-    fn note_question(&self, caller: u64) {
-        let depth = u64::from(self.depth() as u16);
-        self.asked_at.set(caller & ADDRESS | depth << ADDRESS.count_ones());
-    }
-
-    /// The innermost body asks for its thread's number (1), or for how many there are (-1), by a call that
-    /// returns to `caller`.
-    #[inline]
-    pub(crate) fn asked_for_number(&self, which: i16, caller: u64) {
-        self.note_question(caller);
-        self.learn(|nesting| {
-            // GCC's loops ask how many there are first. Code that asks the other way round is the
-            // program's.
-            let early = which > 0 && nesting.unpaired() >= 0;
-            let seen = Seen::BOTH_NUMBERS | if early { Seen::THREAD_NUMBER } else { 0 };
-            nesting.and_seen(seen).and_asked(which)
-        });
+        self.nesting.set(self.nesting.get().and_seen(bits));
     }
 
     /// The program requests the team size of its next region.
-    pub(crate) fn push(&self) {
-        self.pushed.set(true);
+    pub(crate) fn pushes_size(&self) {
+        self.asked.set(self.asked.get() | PUSHED);
+    }
+
+    /// The program sets the size of all teams that the thread starts from now on.
+    pub(crate) fn sets_size(&self) {
+        self.asked.set(self.asked.get() | SET);
     }
 
     /// Whether the program requested a size since the last region.
     #[inline]
     pub(crate) fn take_pushed(&self) -> bool {
-        self.pushed.replace(false)
+        let asked = self.asked.get();
+        self.asked.set(asked & !PUSHED);
+        asked & PUSHED != 0
     }
 
-    /// Whether the thread is outside of regions, and the program requested no team size.
+    /// Whether the program set the size of the thread's teams.
+    pub(crate) fn has_set_size(&self) -> bool {
+        self.asked.get() & SET != 0
+    }
+
+    /// Whether the thread is outside of regions, and the program asked for no team size.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
-        self.depth() == 0 && !self.pushed.get()
+        self.depth() == 0 && self.asked.get() == 0
     }
 
     /// The number of the thread among those that live.
@@ -270,7 +245,7 @@ impl Worker {
         let ticks = process::between(begun.ticks, self.now());
         if let Some(seen) = self.leave(begun) {
             if region.seen.lacks(seen) {
-                self.learned(region, seen, begun.around.depth() + 1);
+                Self::learned(region, seen);
             }
         }
         let row = self.rows.row(region.number, thread);
@@ -285,14 +260,10 @@ impl Worker {
         ticks
     }
 
-    /// The body of `region` at nesting `depth` did for the first time what the bits of [`Seen`] say.
+    /// The body of `region` did for the first time what the bits of [`Seen`] say.
     #[cold]
     #[inline(never)]
-    pub(super) fn learned(&self, region: &Region, seen: u32, depth: u32) {
-        let (at, of) = (self.asked_at.get() & ADDRESS, self.asked_at.get() >> ADDRESS.count_ones());
-        if seen & Seen::QUESTIONS != 0 && of == u64::from(depth as u16) {
-            region.adapted.asked(seen, at);
-        }
+    pub(super) fn learned(region: &Region, seen: u32) {
         region.seen.add(seen);
         if seen & Seen::TASKS != 0 && !process::has_waits() {
             isolated(|| notes::note(TASKS.to_owned()));
@@ -340,8 +311,7 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn leave(&self, begun: &PartStart) -> Option<u32> {
         let nesting = self.nesting.replace(begun.around);
-        (nesting != begun.around.inside())
-            .then(|| nesting.seen() | if nesting.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 })
+        (nesting != begun.around.inside()).then(|| nesting.seen())
     }
 
     /// The cost of an empty part on this thread.

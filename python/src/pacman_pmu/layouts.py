@@ -87,7 +87,6 @@ RUN = Layout(
         **_figures_by_state(_REGION, "region_"),
         f"{_REGION}.slots.cores": Rows("slot_cores", key="slot_core"),
         f"{_REGION}.slots.cores.threads": Rows("slots", key="thread", member="thread"),
-        f"{_REGION}.adaptation.guards": Rows("guards"),
         _THREAD: Rows("threads", key="thread", member="thread"),
         f"{_THREAD}.states.waits": Rows("waits", key="site", member="site"),
         **_figures_by_state(_THREAD, ""),

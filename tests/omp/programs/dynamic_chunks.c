@@ -1,5 +1,4 @@
-/* Dynamic loops of short iterations, whose threads may take several chunks at once: each iteration runs once,
- * and a chunk stays whole. */
+/* Dynamic loops of short iterations: each iteration runs once, and a chunk stays whole. */
 #include "verify.h"
 #include <omp.h>
 

@@ -8,7 +8,7 @@ use super::colour::colour;
 use super::escape::escaped;
 use super::order::{self, lost_part};
 use super::states;
-use crate::run::report::{GuardReport, ProcessReport, Reason, RegionReport};
+use crate::run::report::{ProcessReport, Reason, RegionReport};
 use crate::run::text::{executions, number, reason_at, seconds, share};
 use crate::stat::grouped;
 
@@ -59,7 +59,7 @@ fn panel(process: &ProcessReport, region: &RegionReport, at: usize, place: usize
         states::threads(region),
         waits(process, region),
         facts(process, region),
-        region.adaptation.as_ref().map_or_else(String::new, |one| adapted(one, &region.guards)),
+        region.adaptation.as_ref().map_or_else(String::new, adapted),
     )
 }
 
@@ -132,7 +132,7 @@ fn waits(process: &ProcessReport, region: &RegionReport) -> String {
     )
 }
 
-fn adapted(adaptation: &Adaptation, guards: &[GuardReport]) -> String {
+fn adapted(adaptation: &Adaptation) -> String {
     let gained = adaptation.gained.filter(|_| adaptation.reduced > 0).map(|gained| {
         let (class, word) = if gained < 0.0 { ("loss", "lost") } else { ("gain", "gained") };
         let words = format!(
@@ -144,16 +144,6 @@ fn adapted(adaptation: &Adaptation, guards: &[GuardReport]) -> String {
     });
     let mut lines: Vec<String> = gained.into_iter().collect();
     lines.push(format!("<p class=\"why\">{}</p>", escaped(&adaptation.why)));
-    for guarded in guards {
-        let place = guarded.at.as_deref().map(|at| format!(", {}", escaped(at)));
-        lines.push(format!(
-            "<p class=\"guard\"><b>guard {}</b> {} ({}{})</p>",
-            escaped(&guarded.guard),
-            escaped(&guarded.why),
-            executions(guarded.executions),
-            place.unwrap_or_default()
-        ));
-    }
     format!(
         "<h4>Adaptation: {}, {}</h4>{}",
         number(adaptation.threads as usize, "thread"),

@@ -102,9 +102,6 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
     let heading = names.collect::<String>() + "<th scope=\"col\" class=\"words\">why</th>";
     let row = |(at, region): (usize, &RegionReport)| {
         let adaptation = region.adaptation.as_ref()?;
-        let guards = adaptation.guards.iter().map(|guarded| {
-            format!(" <span class=\"tag\">guard {}</span>", escaped(&guarded.guard))
-        });
         let gained = adaptation.gained.map_or_else(
             || "<td>–</td>".to_owned(),
             |gained| {
@@ -114,14 +111,13 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
         );
         Some(format!(
             "<tr>{}<td>{}<small>{}</small></td>{gained}<td>{}</td><td>{}</td>\
-             <td class=\"words\">{}{}</td></tr>",
+             <td class=\"words\">{}</td></tr>",
             heading_cell(region, at),
             chosen(adaptation.threads, process.threads),
             escaped(&placed(&adaptation.configuration)),
             grouped(adaptation.reduced),
             escaped(&adaptation.state),
             escaped(&adaptation.why),
-            guards.collect::<String>(),
         ))
     };
     let rows: String = order::listed(process).filter_map(row).collect();

@@ -11,7 +11,6 @@ use pacman_regions::{
 use super::columns::{Columns, Figures};
 use super::efficiency::{self, EfficiencyTree};
 use super::energy;
-use super::guard::GuardReport;
 use super::mpi::MpiReport;
 use super::phase::PhaseReport;
 use super::region::RegionReport;
@@ -102,7 +101,6 @@ impl ProcessReport {
                 let name = std::mem::take(&mut named[at]);
                 let region = &recording.regions[at];
                 RegionReport {
-                    guards: GuardReport::all(region, names),
                     states: RegionStates::of(region, &sites),
                     ..RegionReport::of(region, name, (seconds, watts), overhead, &columns, seats)
                 }

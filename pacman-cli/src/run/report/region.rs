@@ -5,7 +5,6 @@ use pacman_regions::{Adaptation, Region, Sampling, Site, Team};
 use super::columns::{Columns, Figures};
 use super::counts_by_state::CountsByState;
 use super::energy::EnergyFigures;
-use super::guard::GuardReport;
 use super::open::OpenExecution;
 use super::seats::Seats;
 use super::slots::RegionSlots;
@@ -54,8 +53,6 @@ pub(in crate::run) struct RegionReport {
     pub(in crate::run) energy: Option<EnergyFigures>,
     pub(in crate::run) threads: Vec<Thread>,
     pub(in crate::run) adaptation: Option<Adaptation>,
-    /// The guards of `adaptation`, with places.
-    pub(in crate::run) guards: Vec<GuardReport>,
     /// Seconds of its executions that were inside no other region.
     pub(in crate::run) outer: f64,
     /// Waits and useful time, if they were asked for.
@@ -115,7 +112,6 @@ impl RegionReport {
             slots: RegionSlots::of(region.seconds, &threads, columns),
             threads,
             adaptation: region.adaptation.clone(),
-            guards: Vec::new(),
             outer: region.outer,
             states: None,
             open: OpenExecution::of(region, process_seconds),

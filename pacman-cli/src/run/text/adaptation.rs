@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use pacman_core::export::grid::{Column, Grid};
 
-use super::amount::{absent, difference, executions};
-use crate::run::report::{GuardReport, ProcessReport, RegionReport};
+use super::amount::{absent, difference};
+use crate::run::report::ProcessReport;
 use crate::stat::{clean, grouped};
 
 /// The table of what adaptation chose for the `shown` regions with the most time, and below it why. Empty if nothing
@@ -23,79 +23,44 @@ pub(super) fn table(process: &ProcessReport, shown: usize, width: usize) -> Stri
         Column::label("region"),
     ]);
     let regions = &process.regions[..shown];
-    let common = Common::of(regions);
-    let mut lines = String::new();
+    let mut reasons = Reasons::default();
     for region in regions {
         let Some(adaptation) = &region.adaptation else { continue };
         let name = clean(&region.name.short());
         table.row(vec![
             adaptation.threads.to_string(),
             clean(&adaptation.configuration),
-            match region.guards.iter().find(|guarded| common.has(guarded)) {
-                Some(guarded) if adaptation.reduced == 0 => {
-                    clean(&format!("guard {}", guarded.guard))
-                }
-                _ => clean(&adaptation.state),
-            },
+            clean(&adaptation.state),
             grouped(adaptation.reduced),
             adaptation.gained.map_or_else(absent, difference),
             name.clone(),
         ]);
-        // The line of the guard below has the same reason, and the place.
-        if !region.guards.iter().any(|guarded| guarded.why == adaptation.why) {
-            lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
-        }
-        for guarded in region.guards.iter().filter(|guarded| !common.has(guarded)) {
-            let place = guarded.short_place().map(|at| format!(" ({})", clean(at)));
-            lines.push_str(&format!(
-                "{name}: kept by guard {} in {}: {}{}\n",
-                clean(&guarded.guard),
-                executions(guarded.executions),
-                clean(&guarded.why),
-                place.unwrap_or_default()
-            ));
-        }
+        reasons.add(name, clean(&adaptation.why));
     }
-    lines.push_str(&common.lines());
-    format!("\n{}\n{lines}", table.text(width))
+    format!("\n{}\n{}", table.text(width), reasons.lines())
 }
 
-/// Guards that kept more than `FEW` regions for the same reason, without a place. They share one line.
-struct Common<'a> {
-    /// By guard and reason: the number of regions, and their executions.
-    kept: BTreeMap<(&'a str, &'a str), (usize, u64)>,
+/// The reasons of regions, in their order. Those of more than [`FEW`] regions share a line.
+#[derive(Default)]
+struct Reasons {
+    by_reason: BTreeMap<String, usize>,
+    in_order: Vec<(String, String)>,
 }
 
 /// Up to so many regions have lines of their own.
 const FEW: usize = 3;
 
-impl<'a> Common<'a> {
-    fn of(regions: &'a [RegionReport]) -> Common<'a> {
-        let mut kept: BTreeMap<_, (usize, u64)> = BTreeMap::new();
-        for guarded in regions.iter().flat_map(|region| &region.guards) {
-            if guarded.at.is_none() {
-                let (regions, executions) = kept.entry(key(guarded)).or_default();
-                *regions += 1;
-                *executions += guarded.executions;
-            }
-        }
-        kept.retain(|_, (regions, _)| *regions > FEW);
-        Common { kept }
-    }
-
-    fn has(&self, guarded: &GuardReport) -> bool {
-        guarded.at.is_none() && self.kept.contains_key(&key(guarded))
+impl Reasons {
+    fn add(&mut self, name: String, why: String) {
+        *self.by_reason.entry(why.clone()).or_default() += 1;
+        self.in_order.push((name, why));
     }
 
     fn lines(&self) -> String {
-        let line = |(&(guard, why), &(regions, count)): (&(&str, &str), &(usize, u64))| {
-            let (guard, count, why) = (clean(guard), executions(count), clean(why));
-            format!("{regions} regions: kept by guard {guard} in {count}: {why}\n")
-        };
-        self.kept.iter().map(line).collect()
+        let is_common = |regions: &usize| *regions > FEW;
+        let own = self.in_order.iter().filter(|(_, why)| !is_common(&self.by_reason[why]));
+        let own = own.map(|(name, why)| format!("{name}: {why}\n"));
+        let common = self.by_reason.iter().filter(|(_, regions)| is_common(regions));
+        own.chain(common.map(|(why, regions)| format!("{regions} regions: {why}\n"))).collect()
     }
-}
-
-fn key(guarded: &GuardReport) -> (&str, &str) {
-    (&guarded.guard, &guarded.why)
 }
