@@ -72,7 +72,7 @@ fn kind(function: Function) -> &'static str {
         CallKind::UsesAffinity if name.starts_with("kmp_") => "OTHER",
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => "OF_THE_C_LIBRARY",
         CallKind::Filters | CallKind::Unloads => "OF_THE_C_LIBRARY",
-        CallKind::CountsThreads | CallKind::TeamSize => "COUNTS_THREADS",
+        CallKind::CountsThreads => "COUNTS_THREADS",
         CallKind::Changed if runs_body => "STARTS_A_TEAM",
         CallKind::Changed
         | CallKind::Neutral

@@ -15,8 +15,6 @@ pub(crate) enum CallKind {
     ChangesTeams,
     /// The program asks how many threads there are or may be.
     CountsThreads,
-    /// As the one before, with an entry of its own.
-    TeamSize,
     /// The program sets how many threads there are.
     SetsNumThreads,
     /// A call in which the thread may wait.
@@ -68,7 +66,7 @@ macro_rules! functions {
                 GOMP_parallel_reductions GOMP_teams_reg
                 __kmpc_fork_call __kmpc_fork_call_if
                 __kmpc_barrier __kmpc_cancel_barrier
-                omp_get_thread_num omp_get_thread_num_ ompt_start_tool pacman_omp_phase
+                ompt_start_tool pacman_omp_phase
             }
             Called {
                 kmp_get_blocktime kmp_set_blocktime
@@ -76,6 +74,7 @@ macro_rules! functions {
                 omp_get_num_places omp_get_place_num_procs omp_get_place_proc_ids
             }
             Neutral {
+                omp_get_thread_num omp_get_thread_num_
                 __kmpc_global_thread_num omp_set_schedule omp_set_schedule_ omp_get_schedule
                 omp_get_schedule_ omp_init_lock omp_init_lock_ omp_init_nest_lock
                 omp_init_nest_lock_ omp_set_schedule_8_ omp_get_schedule_8_ kmp_set_schedule_8
@@ -136,8 +135,8 @@ macro_rules! functions {
                 omp_set_teams_thread_limit_8_ kmp_set_teams_thread_limit_8
                 kmp_set_teams_thread_limit_8_ __kmpc_set_thread_limit
             }
-            TeamSize { omp_get_num_threads omp_get_num_threads_ }
             CountsThreads {
+                omp_get_num_threads omp_get_num_threads_
                 omp_get_max_threads omp_get_max_threads_ omp_get_num_procs omp_get_num_procs_
                 omp_get_thread_limit omp_get_thread_limit_ kmp_get_num_known_threads
                 kmp_get_num_known_threads_ __kmpc_global_num_threads omp_get_team_size
@@ -361,10 +360,14 @@ impl Function {
         ALL[self as usize].2
     }
 
-    /// Whether a call matters only where waits are timed, once its real function is known.
-    pub(crate) fn is_only_timed(self) -> bool {
+    /// Whether a call matters, once its real function is known. Some matter only if this process `times_waits`.
+    pub(crate) fn matters(self, times_waits: bool) -> bool {
         use CallKind::{CountsThreads, Mpi, Neutral, TaskBlock, Waits};
-        matches!(self.kind(), Waits | Mpi | TaskBlock | Neutral | CountsThreads)
+        match self.kind() {
+            Neutral | CountsThreads => false,
+            Waits | Mpi | TaskBlock => times_waits,
+            _ => true,
+        }
     }
 
     /// The function of MPI's profiling interface that does the same; itself for one of that interface.

@@ -109,7 +109,7 @@ pub enum Ending {
     /// The signal of that number killed it. Open executions are not in the rows. The waiting process adds
     /// this, not the recording.
     Killed(i32),
-    /// It recorded no end: a signal, `quick_exit` or a direct system call ended it. Open executions are
+    /// It recorded no end: a signal, `quick_exit` or the instruction of a system call ended it. Open executions are
     /// not in the rows.
     Unsaid,
     /// It was still running when the recording was read.

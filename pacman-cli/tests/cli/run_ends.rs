@@ -138,7 +138,7 @@ fn every_way_to_end_leaves_what_ran() {
         (&["kill"], 137, "killed", Some(9), half),
         (&["quick_exit"], 5, "unsaid", None, half),
         (&["_exit"], 5, "exit", None, half),
-        (&["system call"], 5, "unsaid", None, half),
+        (&["system call"], 5, "exit", None, half),
         (&["handler"], 5, "exit", None, half),
         (&["exec"], 0, "exec", None, half),
         (&["failed exec"], 5, "exit", None, whole),

@@ -1,8 +1,7 @@
 //! The functions that the program finds instead of its runtime's.
 //!
-//! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others. These are the program's
-//! questions ([`numbers`]) and other calls that matter to a decision ([`watched`]), such as the ways
-//! out of the process. Calls in which threads wait, and those that create tasks, can be timed
+//! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others. These are calls that matter to a
+//! decision ([`watched`]), such as the ways out of the process. Calls in which threads wait, and those that create tasks, can be timed
 //! ([`barriers`], [`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]). Programs mark
 //! phases by calls of Kokkos ([`kokkos`]) and of other tools ([`markers`]), and by sessions of PACMAN
 //! ([`phases`]). Modules come to their end in [`unloads`].
@@ -20,7 +19,6 @@ mod kmpc;
 mod kokkos;
 mod markers;
 mod mpi;
-mod numbers;
 mod ompt;
 mod ompt_state;
 mod ompt_waits;

@@ -20,8 +20,6 @@ macro_rules! entries {
     };
     // The library has no entry of these names.
     (Called $name:ident) => {};
-    // `numbers` has these in Rust.
-    (TeamSize $name:ident) => {};
     // `mpi` has these.
     (Mpi $name:ident) => {};
     // `unloads` has these.
@@ -145,7 +143,7 @@ pub(super) fn watch(kind: CallKind) {
         CallKind::ChangesTeams => process::may_change_teams(),
         CallKind::Teams => adapt::runs_leagues(),
         CallKind::Changed | CallKind::Neutral | CallKind::Called => {}
-        CallKind::CountsThreads | CallKind::TeamSize => {}
+        CallKind::CountsThreads => {}
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity | CallKind::Filters => {}
         CallKind::Mpi | CallKind::Marks | CallKind::Unloads => {}
         CallKind::Waits | CallKind::TaskBlock => {}
@@ -156,7 +154,7 @@ pub(super) fn watch(kind: CallKind) {
 /// this library loaded they find it.
 pub(super) fn without_runtime(kind: CallKind) -> *const c_void {
     match kind {
-        CallKind::CountsThreads | CallKind::TeamSize => one as *const c_void,
+        CallKind::CountsThreads => one as *const c_void,
         CallKind::Mpi => mpi::failed as *const c_void,
         _ => nothing as *const c_void,
     }
