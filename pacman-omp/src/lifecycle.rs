@@ -16,6 +16,7 @@ use crate::entry;
 use crate::first_region;
 use crate::fork;
 use crate::heap;
+use crate::interpose;
 use crate::isolation::{isolated, isolated_memory};
 use crate::mappings;
 use crate::module;
@@ -52,6 +53,8 @@ unsafe extern "C" fn loaded(
         set_up()
     };
     stub::take_over();
+    // Set-up may have found functions that need no entry.
+    interpose::pass_on();
 }
 
 /// The command has set how long libgomp's threads spin, and the user has not.

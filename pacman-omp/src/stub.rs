@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use pacman_core::clock::{Clock, ClockSource};
 
 use crate::function::{Function, functions};
-use crate::interpose;
 
 type LookUp = unsafe extern "C" fn(*mut c_void, *const std::ffi::c_char) -> *mut c_void;
 
@@ -104,8 +103,6 @@ pub(crate) fn is_of_this_release() -> bool {
 pub(crate) fn take_over() {
     ENTERED.iter().for_each(|&function| take_back(function));
     STUB.is_loaded.store(1, Ordering::Release);
-    // Set-up may have found functions that need no entry.
-    interpose::pass_on();
 }
 
 /// Has the program's calls of `function` go on to `real` without this library.

@@ -52,11 +52,11 @@ struct RegionSets {
     /// The latest turn.
     turn: u64,
     /// The rows of each number that the thread had in the region, by set.
-    rows: Vec<(u32, Box<[RowTurns]>)>,
+    rows: Vec<(u32, Box<[TurningRow]>)>,
 }
 
 /// A row, and its turn that may go on.
-struct RowTurns {
+struct TurningRow {
     row: &'static SetRow,
     turn: Option<(u64, SetTurn)>,
 }
@@ -67,7 +67,7 @@ impl SetCounters {
     pub(super) fn open() -> Option<SetCounters> {
         let plan = Plan::current();
         let attached = counting::attach(plan)?;
-        // The thread may lose the processor in a change. Turns that lasted as long as such a one pays for would be
+        // The thread may lose the processor in a change. If turns lasted as long as such a one pays for, they would be
         // few, and few turns say little. So the cost is that of the quickest of several.
         let clock = process::clock();
         let (mut set, mut change) = (Some(0), u64::MAX);
@@ -278,7 +278,7 @@ impl State {
         if self.region(region).is_none() {
             self.enter(region);
         }
-        let row = |set| RowTurns { row: rows::set_row(region, thread, set), turn: None };
+        let row = |set| TurningRow { row: rows::set_row(region, thread, set), turn: None };
         let rows = (0..self.plan.sets.len() as u32).map(row).collect();
         if let Some(own) = self.region(region) {
             own.rows.push((thread, rows));
@@ -287,13 +287,13 @@ impl State {
 }
 
 impl RegionSets {
-    fn of(&mut self, thread: u32, set: usize) -> Option<&mut RowTurns> {
+    fn of(&mut self, thread: u32, set: usize) -> Option<&mut TurningRow> {
         let rows = self.rows.iter_mut().find(|(number, _)| *number == thread);
         rows.map(|(_, rows)| &mut rows[set])
     }
 }
 
-impl RowTurns {
+impl TurningRow {
     /// Begins the turn of that number, if it is not the present one.
     fn enter(&mut self, turn: u64) {
         if self.turn.as_ref().is_none_or(|(known, _)| *known != turn) {

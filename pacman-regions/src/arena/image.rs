@@ -299,7 +299,7 @@ fn put_sets(writer: &mut Writer, number: u32, region: &Region, sets: &[Vec<usize
     Some(())
 }
 
-/// Turns of one execution each, which are all alike.
+/// Writes turns of one execution each, which are all alike.
 fn put_turns(cells: &SetRow, events: usize) {
     let turns = load(&cells.counted);
     for cell in [&cells.turns, &cells.measure] {
