@@ -127,6 +127,9 @@ impl Built {
             }
         }
         command.env("OMP_NUM_THREADS", threads.to_string());
+        // Threads of libomp that steal iterations from each other fail an assertion once in many thousand loops on a busy
+        // machine, alone as well (llvm/llvm-project#86995 and #132164).
+        command.env("KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE", "1");
         command.envs(program.variables.iter().copied());
         let mut preloaded = Vec::new();
         let runtime = self.libomp.as_ref().map(|path| path.to_string_lossy().into_owned());
