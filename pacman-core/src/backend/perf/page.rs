@@ -175,13 +175,13 @@ impl Pages {
         }
         compiler_fence(Ordering::SeqCst);
         for (count, location) in counts.iter_mut().zip(locations) {
-            let location = location.get();
             // SAFETY: the sequence sum said that the event is on this counter. If it is
             // moved before the instruction runs, the counter still exists, and
             // the sequence sum below tells.
-            let (low, high) = unsafe { sys.rdpmc(location.counter) };
+            let (low, high) = unsafe { sys.rdpmc(location.get().counter) };
             sys.between_loads();
-            *count = made(extend(low, high).wrapping_add(location.offset));
+            // A copy of both before the instruction would keep the offset in a register, for one more instruction.
+            *count = made(extend(low, high).wrapping_add(location.get().offset));
         }
         compiler_fence(Ordering::SeqCst);
         // From memory again: in a register until now it would cost the counts one.
