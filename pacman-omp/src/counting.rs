@@ -172,7 +172,7 @@ impl Plan {
     }
 }
 
-/// What each event counted between two readings.
+/// The count of each event between two readings.
 pub(crate) fn differences(before: &[u64; EVENTS], after: &[u64; EVENTS]) -> [u64; EVENTS] {
     std::array::from_fn(|event| after[event].wrapping_sub(before[event]))
 }

@@ -193,7 +193,8 @@ macro_rules! functions {
             Execs { execve execv execvp execvpe execl execlp execle fexecve }
             UsesAffinity {
                 sched_getaffinity pthread_getaffinity_np sched_setaffinity pthread_setaffinity_np
-                pthread_create posix_spawn posix_spawnp system popen vfork clone kmp_set_affinity
+                pthread_create pthread_getattr_np posix_spawn posix_spawnp system popen vfork clone
+                kmp_set_affinity
                 kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
                 kmp_set_thread_affinity_mask_initial
             }
@@ -337,11 +338,15 @@ impl Function {
         self.symbol().to_str().unwrap_or_default()
     }
 
-    /// Whether a call that [uses affinity](CallKind::UsesAffinity) starts a thread or process, which inherits the
-    /// caller's mask.
+    /// Whether a call that [uses affinity](CallKind::UsesAffinity) hands on the caller's mask: to a thread or process
+    /// that it starts, or among the attributes of a thread.
     pub(crate) fn hands_on_mask(self) -> bool {
         use Function::{clone, popen, posix_spawn, posix_spawnp, pthread_create, system, vfork};
-        matches!(self, pthread_create | popen | posix_spawn | posix_spawnp | system | vfork | clone)
+        let starts = matches!(
+            self,
+            pthread_create | posix_spawn | posix_spawnp | system | popen | vfork | clone
+        );
+        starts || self == Function::pthread_getattr_np
     }
 
     /// Whether a call may start a process that uses the caller's memory.

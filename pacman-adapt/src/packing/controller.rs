@@ -82,8 +82,8 @@ struct Candidate {
 enum State {
     /// With all contexts, until a sample can be paid.
     Searching,
-    /// A sample of the candidate goes on: executions and nanoseconds that are left. `late` is reserved besides, for
-    /// watchers that wake so late.
+    /// A sample of the candidate goes on: executions and nanoseconds that are left. `late` nanoseconds are reserved, too,
+    /// for watchers that wake so late.
     Sampling {
         on: usize,
         executions: u64,

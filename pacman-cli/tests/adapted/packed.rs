@@ -14,10 +14,11 @@ use super::{alone, pacman_pmu, text};
 
 /// Each line of standard input but `end` asks for one execution, which goes on until the next line. `f` has a
 /// member fork in the middle, and the child print its mask; `c` the same by the number of a system call, as `a` reads
-/// the own mask; `x` ends the program inside the region.
+/// the own mask and `s` sets one; `g` reads it among the attributes of the thread; `x` ends the program inside the region.
 const SOURCE: &str = r#"
 #define _GNU_SOURCE
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -67,6 +68,24 @@ int main(void) {
                     _exit(0);
                 }
                 if (asked == 'c') wait(NULL), asked = 0;
+                if (asked == 'g') {
+                    pthread_attr_t attributes;
+                    cpu_set_t own;
+                    pthread_getattr_np(pthread_self(), &attributes);
+                    pthread_attr_getaffinity_np(&attributes, sizeof own, &own);
+                    pthread_attr_destroy(&attributes);
+                    printf("contexts %d\n", CPU_COUNT(&own));
+                    fflush(stdout);
+                    asked = 0;
+                }
+                if (asked == 's') {
+                    cpu_set_t one;
+                    CPU_ZERO(&one);
+                    CPU_SET(sched_getcpu(), &one);
+                    syscall(SYS_sched_setaffinity, 0, sizeof one, &one);
+                    print_mask();
+                    asked = 0;
+                }
                 if (asked == 'a') {
                     cpu_set_t own;
                     CPU_ZERO(&own);
@@ -275,7 +294,8 @@ fn a_program_that_uses_masks_by_system_calls_sees_its_own() {
     each(|compiler| {
         let contexts = thread::available_parallelism().map_or(1, usize::from);
         let own = format!("child {}\n", own());
-        for (asked, expected) in [("c", own), ("a", format!("contexts {contexts}\n"))] {
+        let all = format!("contexts {contexts}\n");
+        for (asked, expected) in [("c", own), ("g", all.clone()), ("a", all)] {
             let Some(mut run) = Run::start(compiler, 10_000) else { return };
             run.reach_a_sample();
             run.ask(asked.as_bytes());
@@ -284,6 +304,14 @@ fn a_program_that_uses_masks_by_system_calls_sees_its_own() {
             assert_eq!(line, expected, "{asked}");
             assert_eq!(run.finish(), "done\n");
         }
+        let Some(mut run) = Run::start(compiler, 10_000) else { return };
+        run.reach_a_sample();
+        run.ask(b"s");
+        let mut line = String::new();
+        run.output.read_line(&mut line).expect("a line");
+        let one = line.strip_prefix("child ").map(|rest| rest.trim().parse::<u32>());
+        assert!(one.is_some_and(|one| one.is_ok()), "the mask that it set: {line}");
+        assert_eq!(run.finish(), "done\n");
     });
 }
 

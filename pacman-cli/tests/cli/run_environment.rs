@@ -78,18 +78,24 @@ fn a_program_may_allow_itself_only_the_calls_that_it_makes_alone() {
                 &["-e", "task-clock"],
                 &["--overhead", "100"],
             ] {
-                let (output, report) = observed(&scratch, options, &line);
-                assert_eq!(output.status.code(), Some(0), "{options:?} {words:?}: {output:?}");
-                assert_eq!(output.stdout, alone.stdout, "{options:?} {words:?}");
+                let report = filtered_as_alone(&scratch, options, &line, &alone);
                 let process = &processes(&report)[0];
-                let more = u64::from(words.contains(&"late"));
-                let mut seen = executions(process);
-                seen.sort_unstable();
-                assert_eq!(seen, [50 + more, 200 + more], "{options:?} {words:?}");
                 assert!(said(process).contains("filters its system calls"), "{report:#}");
             }
         }
     }
+}
+
+/// The report of a program that filters its calls: it ran as `alone`, and all its executions are recorded.
+fn filtered_as_alone(scratch: &Scratch, options: &[&str], line: &[&str], alone: &Output) -> Value {
+    let (output, report) = observed(scratch, options, line);
+    assert_eq!(output.status.code(), Some(0), "{options:?} {line:?}: {output:?}");
+    assert_eq!(output.stdout, alone.stdout, "{options:?} {line:?}");
+    let more = u64::from(line.contains(&"late"));
+    let mut seen = executions(&processes(&report)[0]);
+    seen.sort_unstable();
+    assert_eq!(seen, [50 + more, 200 + more], "{options:?} {line:?}");
+    report
 }
 
 /// The library cannot know of such a filter, so it makes no other calls at all.
@@ -111,14 +117,8 @@ fn a_filter_that_no_function_installs_ends_no_program() {
         }
         assert!(alone.status.success(), "{words:?}: {alone:?}");
         for options in [&[][..], &["--overhead", "100"]] {
-            let (output, report) = observed(&scratch, options, &line);
-            assert_eq!(output.status.code(), Some(0), "{options:?} {words:?}: {output:?}");
-            assert_eq!(output.stdout, alone.stdout, "{options:?} {words:?}");
+            let report = filtered_as_alone(&scratch, options, &line, &alone);
             let process = &processes(&report)[0];
-            let more = u64::from(words.contains(&"late"));
-            let mut seen = executions(process);
-            seen.sort_unstable();
-            assert_eq!(seen, [50 + more, 200 + more], "{options:?} {words:?}");
             let regions = process["regions"].as_array().expect("a list");
             let is_named = |region: &Value| {
                 region["name"]

@@ -319,21 +319,25 @@ impl Attached {
     // Other threads, and errors. The fast path computes the arguments whether it calls or not.
     #[inline(never)]
     fn begin_slow(&self, phase: u32) -> Result<()> {
-        // SAFETY: its own record.
-        let begin = || unsafe { self.owner.begin(phase, &self.record) };
-        match self.is_observed {
-            true => self.shared.around_begin(phase, &self.record.open, begin),
-            false => begin(),
+        if self.is_observed {
+            // SAFETY: its own record.
+            let begin = || unsafe { self.owner.begin(phase, &self.record) };
+            return self.shared.around_begin(phase, &self.record.open, begin);
         }
+        // Not by the same closure: it would be in memory, and the way back is in what the phase counts.
+        // SAFETY: its own record.
+        unsafe { self.owner.begin(phase, &self.record) }
     }
 
     #[inline(never)]
     fn end_slow(&self, phase: u32, panicked: bool) -> Result<()> {
-        // SAFETY: its own record.
-        let end = || unsafe { self.owner.end(phase, &self.record, panicked) };
-        let ended = match self.is_observed {
-            true => self.shared.around_end(phase, &self.record.open, end),
-            false => end(),
+        let ended = if self.is_observed {
+            // SAFETY: its own record.
+            let end = || unsafe { self.owner.end(phase, &self.record, panicked) };
+            self.shared.around_end(phase, &self.record.open, end)
+        } else {
+            // SAFETY: its own record.
+            unsafe { self.owner.end(phase, &self.record, panicked) }
         };
         ended.map_err(|error| self.not_ended(phase, error))
     }

@@ -162,7 +162,7 @@ impl Counters for Told {
 struct Interrupted;
 
 thread_local! {
-    /// What the handler does.
+    /// The act of the handler.
     static HANDLER: Cell<Option<&'static dyn Fn()>> = const { Cell::new(None) };
 }
 
@@ -188,6 +188,23 @@ impl Counters for Interrupted {
     }
 }
 
+/// The recorder of this thread, and its own record.
+fn recorder(sets: &Arc<Sets>, events: &[Event]) -> (ThreadRecorder, ThreadRecord) {
+    let clock = Clock::detect();
+    let owner = ThreadRecorder::open(sets, Target::Caller, clock).expect("counters");
+    let arrival = Arrival {
+        number: 0,
+        tid: 0,
+        name: None,
+        cpu: None,
+        bound: false,
+        caps: owner.caps(),
+        since: clock.now(),
+    };
+    let record = ThreadRecord::new(arrival, events, sets, 0);
+    (owner, record)
+}
+
 /// A handler's phase inside of a begin or an end is refused, and the call that it interrupted goes on; inside of
 /// a reading it is counted. All of this without two exclusive references to one value.
 #[test]
@@ -198,19 +215,8 @@ fn a_handler_begins_phases_except_inside_of_a_begin_or_an_end() {
             _ => Sets::of_one_each(vec![Box::new(Interrupted), Box::new(Interrupted)]),
         });
         let events: Vec<Event> = vec!["task-clock".parse().unwrap(); set_count];
-        let clock = Clock::detect();
-        let owner = ThreadRecorder::open(&sets, Target::Caller, clock).unwrap();
-        let arrival = Arrival {
-            number: 0,
-            tid: 0,
-            name: None,
-            cpu: None,
-            bound: false,
-            caps: owner.caps(),
-            since: clock.now(),
-        };
-        let record = ThreadRecord::new(arrival, &events, &sets, 0);
-        let both: &'static (ThreadRecorder, ThreadRecord) = Box::leak(Box::new((owner, record)));
+        let both: &'static (ThreadRecorder, ThreadRecord) =
+            Box::leak(Box::new(recorder(&sets, &events)));
         let (owner, record) = both;
         let kinds: &'static Cell<[Option<ErrorKind>; 2]> = Box::leak(Box::default());
         // SAFETY: the record was made for this owner; the same holds below.
@@ -276,22 +282,7 @@ proptest! {
         let events: Vec<Event> = ["task-clock", "page-faults", "context-switches"]
             .map(|name| name.parse().unwrap())
             .into();
-        let clock = Clock::detect();
-        let owner = ThreadRecorder::open(&sets, Target::Caller, clock).unwrap();
-        let record = ThreadRecord::new(
-            Arrival {
-                number: 0,
-                tid: 0,
-                name: None,
-                cpu: None,
-                bound: false,
-                caps: owner.caps(),
-                since: clock.now(),
-            },
-            &events,
-            &sets,
-            0,
-        );
+        let (owner, record) = recorder(&sets, &events);
         // The model: the counts at the begin of each open phase, and the results of each phase's
         // executions.
         let mut open: Vec<(u32, [i128; 3])> = Vec::new();

@@ -7,7 +7,7 @@ use super::cells::Execution;
 use super::frames::Frames;
 use super::log::Log;
 use super::meter::Meter;
-use super::open::{DEEPEST, Open};
+use super::open::{DEEPEST, Open, reentered};
 use super::rows::RowsOf;
 use super::slot::Slot;
 use crate::backend::Reading;
@@ -30,7 +30,8 @@ pub(super) struct Stack {
 pub(super) struct Sinks<'a, const W: usize> {
     pub(super) slot: &'a Slot,
     pub(super) rows: &'a RowsOf<W>,
-    pub(super) log: Option<&'a Log>,
+    /// Not `Option<&Log>`: to make one takes instructions that the ending phase counts.
+    pub(super) log: &'a Option<Log>,
     pub(super) open: &'a Open,
     /// The set of events that was counted.
     pub(super) set: u32,
@@ -207,6 +208,9 @@ fn columns<const W: usize>(reading: &Reading) -> &[u64; W] {
 /// line.
 #[cold]
 pub(super) fn refuse_end(open: &Open) -> Error {
+    if open.is_busy() {
+        return reentered("end a phase");
+    }
     let why = match open.depth() {
         0 => "it was not begun",
         _ => "another phase was begun later and is still open",
@@ -216,7 +220,10 @@ pub(super) fn refuse_end(open: &Open) -> Error {
 
 /// Why a begin found no frame.
 #[cold]
-pub(super) fn too_deep() -> Error {
+pub(super) fn refuse_begin(open: &Open) -> Error {
+    if open.is_busy() {
+        return reentered("begin a phase");
+    }
     Error::new(
         ErrorKind::PhaseOrder,
         format!(

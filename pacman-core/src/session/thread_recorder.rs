@@ -4,13 +4,14 @@ use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::Arc;
 
+use super::log::Log;
 use super::meter::Meter;
 use super::open::{DEEPEST, Open, reentered};
 use super::rotation::{ByPlace, Epoch, RotatingStats, SetScheduler, SetStats, Sets, no_such_set};
 use super::rows::{Rows, RowsOf};
 use super::sample::Sample;
 use super::slot::Slot;
-use super::stack::{Sinks, Stack, innermost, refuse_end, too_deep};
+use super::stack::{Sinks, Stack, innermost, refuse_begin, refuse_end};
 use super::thread::{Counted, ThreadRecord};
 use crate::backend::{Caps, Counters, EventSums, MAX_EVENTS, Reading, Target};
 use crate::clock::Clock;
@@ -213,7 +214,7 @@ impl ThreadRecorder {
     #[inline(always)]
     pub(super) unsafe fn end_fast(&self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
         let FastPath { slot, rows, open } = path;
-        let sinks = Sinks { slot, rows, log: None, open, set: 0 };
+        let sinks = Sinks { slot, rows, log: &NO_LOG, open, set: 0 };
         // SAFETY: the record's `Open` is the stack's own.
         unsafe { self.stack.end::<4, true>(phase, &self.meter, sinks, false) }
     }
@@ -225,11 +226,8 @@ impl ThreadRecorder {
     pub(super) unsafe fn begin(&self, phase: u32, record: &ThreadRecord) -> Result<()> {
         let open = &record.open;
         let depth = open.depth();
-        if open.is_busy() {
-            return Err(reentered("begin a phase"));
-        }
         if depth >= DEEPEST {
-            return Err(too_deep());
+            return Err(refuse_begin(open));
         }
         open.enter();
         match &record.counted {
@@ -254,10 +252,7 @@ impl ThreadRecorder {
         record: &ThreadRecord,
         panicked: bool,
     ) -> Result<()> {
-        let (log, open) = (record.log.as_ref(), &record.open);
-        if open.is_busy() {
-            return Err(reentered("end a phase"));
-        }
+        let (log, open) = (&record.log, &record.open);
         let Some(depth) = innermost(open, phase) else { return Err(refuse_end(open)) };
         open.enter();
         let (meter, set_stats, set) = match &record.counted {
@@ -276,14 +271,15 @@ impl ThreadRecorder {
         // Rust 1.85 cannot infer the width beside an explicit constant.
         macro_rules! end {
             ($rows:expr, $width:expr) => {{
-                let sinks = Sinks { slot, rows: $rows, log, open, set };
+                // Made in each arm, since the arm with a call wants it in memory.
+                let sinks = || Sinks { slot, rows: $rows, log, open, set };
                 // SAFETY: entered, `depth` is the phase's, and the record's `Open` is the stack's own.
                 unsafe {
                     match is_plain {
                         true => self
                             .stack
-                            .end_entered::<{ $width }, true>(depth, phase, meter, sinks, panicked),
-                        false => end_otherwise(&self.stack, depth, phase, meter, sinks, panicked),
+                            .end_entered::<{ $width }, true>(depth, phase, meter, sinks(), panicked),
+                        false => end_otherwise(&self.stack, depth, phase, meter, sinks(), panicked),
                     }
                 }
             }};
@@ -351,6 +347,8 @@ impl ThreadRecorder {
         Some(Ok(result))
     }
 }
+
+const NO_LOG: Option<Log> = None;
 
 const OPENED: &str = "threads of a session with rotating sets open a set scheduler";
 

@@ -5,13 +5,17 @@
 //! counters have the code 0 with the unit mask 1 for the first, and the shipped tables know their names.
 
 use super::document::Event;
-use crate::{CounterSet, CpuModel, db};
+use crate::{CounterSet, CpuModel, Family, db};
 
 /// The number of bits in the register that enables fixed counters.
 const MOST_FIXED: u8 = 16;
 
 /// Files of some processors number fixed counters as the kernel does, beyond all general ones.
 const FIRST_FIXED: u64 = 32;
+
+/// The fixed counters 0 to 3 count the same on every processor that has them: instructions, cycles,
+/// reference cycles and slots (SDM Vol. 3, "Fixed-Function Performance Counters").
+const SAME_EVERYWHERE: u8 = 4;
 
 /// The counters of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +120,17 @@ impl Numbering {
                 }
             },
         };
+        // A processor newer than the shipped tables has the counters that its file says.
         let there = cpu.facts().fixed;
-        if fixed >= MOST_FIXED || !there.is_empty() && !there.contains(fixed) {
+        if fixed >= MOST_FIXED || cpu.family() != Family::Generic && !there.contains(fixed) {
             return Err(format!("{cpu} has no fixed counter {fixed}"));
+        }
+        let blank =
+            event.number("EventCode", 0xff) == Ok(0) && event.number("UMask", 0xff) == Ok(0);
+        if fixed < SAME_EVERYWHERE && meant.is_none() && !blank {
+            return Err(format!(
+                "its counter is fixed counter {fixed}, and neither its code nor its name is that counter's"
+            ));
         }
         Ok(Some(fixed))
     }

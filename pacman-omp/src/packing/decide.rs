@@ -121,11 +121,8 @@ pub(crate) fn before(region: &'static Region, worker: &Worker) -> Option<Executi
             }
         }
         _ => {
-            if next == Next::Ask {
-                crew.slot.asks(since_boot());
-                if crew.slot.word().ask() {
-                    crew.table.ring();
-                }
+            if next == Next::Ask && crew.slot.ask(since_boot()) {
+                crew.table.ring();
             }
             execution.is_changed = unpack(crew, &mut current, region, worker, setup);
         }

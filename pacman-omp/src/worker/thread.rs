@@ -324,17 +324,21 @@ impl Worker {
         let counters = self.prepared();
         let mut ticks: Vec<u64> = (0..ROUNDS)
             .map(|_| {
+                // Before the reading: the copy is none of an execution's work.
+                let before = row.sums().1;
                 let begun = clock.now();
                 let is_begun = counters.is_some_and(|counters| counters.read(&mut reading));
                 let from = clock.now();
                 row.add(clock.now().saturating_sub(from), rows::cpu);
                 if let (true, Some(counters)) = (is_begun, counters) {
-                    let before = row.sums().1;
                     row.count(|sums| counters.add_since(&reading, sums));
-                    counts.push(differences(&before, &row.sums().1));
                 }
                 self.sets.measure();
-                clock.now().saturating_sub(begun)
+                let ticks = clock.now().saturating_sub(begun);
+                if is_begun {
+                    counts.push(differences(&before, &row.sums().1));
+                }
+                ticks
             })
             .collect();
         ticks.sort_unstable();

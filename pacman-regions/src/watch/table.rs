@@ -6,7 +6,7 @@ use std::time::Duration;
 use libc::pid_t;
 
 use super::affinity::{self, Mask, WORDS};
-use super::word::{Watcher, Word};
+use super::word::{Phase, Watcher, Word};
 use crate::sharing::Owner;
 
 /// Threads of a team that may be packed. Larger teams are not.
@@ -160,9 +160,15 @@ impl<'a> Slot<'a> {
         self.0[POLLED].load(Ordering::Relaxed) != 0
     }
 
-    /// The library is about to ask for a sample, at `now` since the start of the machine.
-    pub fn asks(self, now: Duration) {
+    /// The library asks for a sample, at `now` since the start of the machine. False if it has asked before, or an
+    /// execution is packed: the time of the first question counts.
+    pub fn ask(self, now: Duration) -> bool {
+        let word = self.word();
+        if word.seen().phase() != Phase::Idle {
+            return false;
+        }
         self.0[ASKED].store(now.as_nanos() as u64, Ordering::Relaxed);
+        word.ask()
     }
 
     /// The command's watcher woke for it at `now`. It will wake as late for the end of the sample: a busy machine
@@ -307,10 +313,11 @@ mod tests {
         let words: Vec<AtomicU64> = (0..Slot::LENGTH).map(|_| AtomicU64::new(0)).collect();
         let slot = Slot::alone(&words).expect("long enough");
         let at = Duration::from_millis;
-        slot.asks(at(100));
+        assert!(slot.ask(at(100)) && !slot.ask(at(107)), "asked once");
         slot.wakes(at(108));
-        assert_eq!(slot.late(), at(8));
-        slot.asks(at(200));
+        assert_eq!(slot.late(), at(8), "since the first question");
+        let word = slot.word();
+        assert!(word.forget(word.seen()) && slot.ask(at(200)));
         slot.wakes(at(201));
         assert_eq!(slot.late(), at(6), "a late wake is forgotten slowly");
         assert_eq!(slot.packed_for(at(210)), None, "nobody has restored a mask");

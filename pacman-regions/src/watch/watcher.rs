@@ -81,7 +81,9 @@ fn wake_soon() {
     };
     // SAFETY: structures of the given size, for the calling thread. A refusal changes nothing.
     unsafe {
-        if libc::syscall(libc::SYS_sched_getattr, 0, &raw mut now, size, 0) == 0 {
+        let is_known = libc::syscall(libc::SYS_sched_getattr, 0, &raw mut now, size, 0) == 0;
+        // The runtime of a thread with deadlines is something else.
+        if is_known && [libc::SCHED_OTHER, libc::SCHED_BATCH].contains(&(now.policy as i32)) {
             now.runtime = SHORTEST;
             libc::syscall(libc::SYS_sched_setattr, 0, &raw const now, 0);
         }
