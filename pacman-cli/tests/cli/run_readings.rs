@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::pacman_pmu;
 use super::scratch::Scratch;
 
-/// A region of about a microsecond and one of a millisecond, whose work both take from the clock.
+/// A region of about a microsecond and one of ten milliseconds, whose work both take from the clock.
 const SOURCE: &str = r"
 #include <time.h>
 static double used(void) {
@@ -24,13 +24,13 @@ static void long_one(void) {
 #pragma omp parallel num_threads(2)
   {
     double begun = used();
-    while (used() - begun < 0.001)
+    while (used() - begun < 0.01)
       ;
   }
 }
 int main(void) {
   for (int at = 0; at < 3000; at++) short_one();
-  for (int at = 0; at < 30; at++) long_one();
+  for (int at = 0; at < 6; at++) long_one();
   return 0;
 }
 ";

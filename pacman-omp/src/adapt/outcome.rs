@@ -101,7 +101,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
     if !process::is_adapted() {
         return None;
     }
-    if process::packs() {
+    if process::packs() && region.entry != Function::ompt_start_tool {
         if let Some(packed) = packing::adaptation(&region.adapted.packing) {
             return Some(packed);
         }
@@ -125,7 +125,13 @@ fn outcome(region: &Region) -> Option<Adaptation> {
                 "seen through OMPT, which reports teams after they have started".to_owned()
             }
             None if adapting::is_impossible() => "nothing is adapted here".to_owned(),
-            // The reader knows its team sizes and executions.
+            None if !region.adapted.has_run_before() => {
+                "ran too few times: the first execution shows what a region does".to_owned()
+            }
+            None if region.adapted.is_short() => {
+                "its executions are too short to be decided alone".to_owned()
+            }
+            // The reader knows its team sizes.
             None => String::new(),
         };
         return Some(Adaptation { why, ..Adaptation::default() });

@@ -6,15 +6,24 @@ use super::crew;
 use super::setup;
 use super::state::RegionPacking;
 
-/// The facts of the record; `None` if the region was not decided.
+/// Only the outermost regions of the first thread that starts any are packed.
+const NOT_ENDED: &str =
+    "no execution outside of other regions, by the first thread that starts any, has ended";
+
+/// The facts of the record; `None` while another thread decides about the region.
 pub(crate) fn adaptation(packing: &RegionPacking) -> Option<Adaptation> {
-    let as_it_is = |why: &str| Adaptation { why: why.to_owned(), ..Adaptation::default() };
+    let as_it_is = |why: &str| Some(Adaptation { why: why.to_owned(), ..Adaptation::default() });
     let Some(setup) = setup::get() else {
-        return crew::is_prepared().then(|| as_it_is("nothing is adapted here"));
+        return as_it_is(if crew::is_prepared() { "nothing is adapted here" } else { NOT_ENDED });
     };
     let inner = packing.inner.try_lock()?;
     let Some(decided) = inner.as_ref() else {
-        return (packing.size() == 1).then(|| as_it_is("one thread has one place"));
+        return as_it_is(match packing.size() {
+            0 => NOT_ENDED,
+            1 => "one thread has one place",
+            size if setup.targets(size).is_empty() => "its team has one set of contexts only",
+            _ => "ran too few times: the first execution shows what a region does",
+        });
     };
     let (figures, controller) = (decided.controller.figures(), &decided.controller);
     let forced = setup.forced.is_some().then_some(0);

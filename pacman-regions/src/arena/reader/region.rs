@@ -159,7 +159,7 @@ impl Adaptation {
             if self.why.is_empty() {
                 self.why = match widest {
                     0 | 1 => "never ran on more than one thread".into(),
-                    _ => "ran too few times: the first execution shows what a region does".into(),
+                    _ => "its team has one configuration only".into(),
                 };
             }
         }
