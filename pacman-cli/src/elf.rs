@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use object::elf;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::read::{ReadRef, SectionIndex, StringTable};
-use object::{Endianness, FileKind, ReadCache};
+use object::{Endianness, FileKind, Object as _, ReadCache};
 
 /// The facts of a file's header and program headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,18 @@ fn read<H: FileHeader<Endian = Endianness>>(cache: &ReadCache<File>, bits: u8) -
         has_interpreter,
         is_linker: !has_interpreter && is_named,
     })
+}
+
+/// The build ID of a file, in hexadecimal digits; `None` without one.
+pub(crate) fn build_id(path: &Path) -> Option<String> {
+    let cache = ReadCache::new(File::open(path).ok()?);
+    let file = object::File::parse(&cache).ok()?;
+    Some(hexadecimal(file.build_id().ok()??))
+}
+
+/// A build ID as it is written.
+pub(crate) fn hexadecimal(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether a 64-bit file has one of these names among its dynamic symbols: those that it exports, and those that it takes

@@ -20,6 +20,7 @@ mod recording;
 mod row;
 pub mod sharing;
 mod site;
+mod start_memory;
 mod waits;
 pub mod watch;
 
@@ -37,6 +38,7 @@ pub use recording::{
 };
 pub use row::Row;
 pub use site::{FileIdentity, Site};
+pub use start_memory::{StartChoice, StartMemory};
 pub use waits::{Cause, OutsideWaits, Scheduling, States, Wait, WaitSite, Waits};
 
 // The examples of README.md are tests.

@@ -13,6 +13,8 @@ use std::path::Path;
 use pacman_events::shown::{shown, shown_path};
 use serde::{Deserialize, Serialize};
 
+use crate::start_memory::{self, StartChoice, StartMemory};
+
 /// The most bytes of a file; a region has less than 1 kB on a machine of 64 contexts.
 const MOST_BYTES: u64 = 4 << 20;
 /// The value of [`ProgramMemory::format`].
@@ -34,6 +36,9 @@ pub struct ProgramMemory {
     pub of: ProgramKey,
     /// The regions; the latest are last.
     pub regions: Vec<RegionMemory>,
+    /// The runs by the number of threads that they started with; the latest are last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<StartMemory>,
 }
 
 /// A program on a machine.
@@ -109,7 +114,13 @@ fn hash(bytes: &[u8]) -> u32 {
 impl ProgramMemory {
     /// The memory of a program that has none.
     pub fn new(of: ProgramKey) -> ProgramMemory {
-        ProgramMemory { format: FORMAT.to_owned(), version: VERSION, of, regions: Vec::new() }
+        ProgramMemory {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            of,
+            regions: Vec::new(),
+            starts: Vec::new(),
+        }
     }
 
     /// Reads the memory of a program on a machine from the directory of memories; an empty one if there
@@ -194,7 +205,13 @@ impl ProgramMemory {
         });
         match wrong {
             Some(region) => Err(format!("region {:?} has a cost that is none", region.region)),
-            None => Ok(memory),
+            None if memory.starts.iter().all(|start| {
+                is_cost(start.cost) && start.expected.iter().all(|one| is_cost(one.1))
+            }) =>
+            {
+                Ok(memory)
+            }
+            None => Err("a run has a cost that is none".to_owned()),
         }
     }
 
@@ -203,6 +220,17 @@ impl ProgramMemory {
         let mut text = serde_json::to_string_pretty(self).expect("a memory has no odd keys");
         text.push('\n');
         text
+    }
+
+    /// Takes the cost of a run with the number of threads that it started with.
+    pub fn add_start(&mut self, new: StartMemory) {
+        start_memory::add(&mut self.starts, new);
+    }
+
+    /// The number of threads to start with, for a run with `arguments`, as [`hash_of_arguments`] has them, whose default
+    /// would be `default`. `None` if that is the best one as far as is known.
+    pub fn start(&self, arguments: &str, default: u32) -> Option<StartChoice> {
+        start_memory::choose(&self.starts, arguments, default)
     }
 
     /// Takes what a run has measured of a region. It replaces what is known of the same work: with the
@@ -320,6 +348,13 @@ mod tests {
         let text = |edit: fn(&mut ProgramMemory)| {
             let mut memory = ProgramMemory::new(key());
             memory.add(region(1.0), alike);
+            memory.add_start(StartMemory {
+                arguments: "1".into(),
+                threads: 4,
+                cost: 1e-3,
+                expected: vec![(1, 0.5)],
+                runs: 1,
+            });
             edit(&mut memory);
             memory.to_text()
         };
@@ -328,6 +363,8 @@ mod tests {
             (text(|memory| memory.format = "other".into()), "this release reads"),
             (text(|memory| memory.regions[0].ratios[0].1 = -1.0), "a cost that is none"),
             (text(|memory| memory.regions[0].default_cost = 0.0), "a cost that is none"),
+            (text(|memory| memory.starts[0].cost = f64::INFINITY), "expected f64"),
+            (text(|memory| memory.starts[0].expected[0].1 = 0.0), "a cost that is none"),
             (text(|_| ()).replace("\"threads\"", "\"x\""), "unknown field"),
             (text(|_| ())[..40].to_owned(), "EOF"),
             (String::new(), "EOF"),

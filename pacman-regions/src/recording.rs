@@ -309,6 +309,9 @@ pub struct Adaptation {
     pub reduced: u64,
     /// The estimated gain against the default, in seconds; negative for a loss.
     pub gained: Option<f64>,
+    /// Numbers of contexts on which its threads were packed, each with the usual time over the one with all contexts.
+    #[serde(default)]
+    pub packed: Vec<(u32, f64)>,
     /// The measurements for the next run of the program.
     #[serde(default)]
     pub remembered: Option<Remembered>,

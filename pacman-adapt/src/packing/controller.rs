@@ -397,6 +397,14 @@ impl Packing {
         self.figures
     }
 
+    /// The usual time with the candidate `on` over the one with all contexts, if as many samples as a decision needs have
+    /// measured it.
+    pub fn ratio(&self, on: usize) -> Option<f64> {
+        let one = self.candidates.get(on).filter(|one| one.samples >= SAMPLES)?;
+        let full = self.full.median().filter(|full| *full > 0)?;
+        Some(one.times.median()?.max(1) as f64 / full as f64)
+    }
+
     /// The usual times with all contexts and with the candidate `on`.
     pub fn times(&self, on: usize) -> (Option<u64>, Option<u64>) {
         (self.full.median(), self.candidates.get(on).and_then(|one| one.times.median()))

@@ -61,7 +61,7 @@ pub use configuration::Configuration;
 pub use feature::{Feature, Target};
 #[cfg(feature = "models")]
 pub use linear::Linear;
-pub use machine::machine_name;
+pub use machine::{machine_name, machine_share};
 #[cfg(feature = "models")]
 pub use mixture::Mixture;
 #[cfg(feature = "models")]

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 
 use pacman_events::shown::shown_path;
-use pacman_regions::{ProgramKey, RegionMemory, Remembered};
+use pacman_regions::{ProgramKey, RegionMemory, Remembered, StartMemory};
 use serde::Serialize;
 
 use crate::document;
@@ -21,7 +21,8 @@ pub(crate) use store::Store;
 /// Show or forget the costs that adaptation has measured in earlier runs of programs.
 ///
 /// `pacman-pmu run --adapt` keeps the costs that it measures, and the next run of the same build of the
-/// program starts from them. There is a file for each program and machine, in $PACMAN_OMP_MEMORY,
+/// program starts from them: with the number of threads that was best for the whole program, if the user leaves it
+/// open, and with the costs of regions. There is a file for each program and machine, in $PACMAN_OMP_MEMORY,
 /// $XDG_CACHE_HOME/pacman-pmu/memory or ~/.cache/pacman-pmu/memory. Nothing is kept if
 /// PACMAN_OMP_MEMORY is empty.
 #[derive(Debug, clap::Args)]
@@ -74,7 +75,7 @@ const JSON: &str = "\
 JSON of list:
   format, version  \"pacman-memory-list\", 1
   directory
-  programs         a list of file, program, build_id, machine, regions and wrong
+  programs         a list of file, program, build_id, machine, regions, starts and wrong
   docs/output.md describes every field.";
 
 /// Lists, shows or forgets.
@@ -162,6 +163,9 @@ struct ProgramDocument<'a> {
     /// Regions that were measured.
     #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::RegionMemory>"))]
     regions: &'a [RegionMemory],
+    /// Runs by the number of threads that they started with.
+    #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::StartMemory>"))]
+    starts: &'a [StartMemory],
     /// Reason why the file is no memory.
     wrong: Option<&'a str>,
 }
@@ -175,6 +179,7 @@ fn list<'a>(directory: &Path, all: &'a [Kept]) -> ListDocument<'a> {
             build_id: memory.map(|memory| memory.of.build_id.as_str()),
             machine: memory.map(|memory| memory.of.machine.as_str()),
             regions: memory.map_or(&[], |memory| &memory.regions),
+            starts: memory.map_or(&[], |memory| &memory.starts),
             wrong: kept.memory.as_ref().err().map(String::as_str),
         }
     };
@@ -186,20 +191,26 @@ fn list<'a>(directory: &Path, all: &'a [Kept]) -> ListDocument<'a> {
     }
 }
 
-/// Keeps what the regions of a run have measured, each with its name. Answers a line for each program
-/// whose file cannot be written.
+/// Keeps what the regions of a run have measured, each with its name, and the cost of the run. Answers a line for each
+/// program whose file cannot be written.
 pub(crate) fn keep<'a>(
     store: &Store,
     measured: impl Iterator<Item = (&'a str, &'a Remembered)>,
+    cost: Option<(ProgramKey, StartMemory)>,
 ) -> Vec<String> {
-    let mut programs: BTreeMap<&ProgramKey, Vec<RegionMemory>> = BTreeMap::new();
+    let mut programs: BTreeMap<ProgramKey, (Vec<RegionMemory>, Option<StartMemory>)> =
+        BTreeMap::new();
     for (name, remembered) in measured {
         let mut region = remembered.region.clone();
         // A group of regions has a name of its own.
         if region.name.is_empty() {
             name.clone_into(&mut region.name);
         }
-        programs.entry(&remembered.of).or_default().push(region);
+        programs.entry(remembered.of.clone()).or_default().0.push(region);
     }
-    programs.into_iter().filter_map(|(of, regions)| store.add(of, regions).err()).collect()
+    if let Some((of, start)) = cost {
+        programs.entry(of).or_default().1 = Some(start);
+    }
+    let add = |(of, (regions, start))| store.add(&of, regions, start).err();
+    programs.into_iter().filter_map(add).collect()
 }

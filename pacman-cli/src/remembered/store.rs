@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use pacman_adapt::Evidence;
 use pacman_core::atomic_write;
 use pacman_events::shown::shown_path;
-use pacman_regions::{ProgramKey, ProgramMemory, RegionMemory};
+use pacman_regions::{ProgramKey, ProgramMemory, RegionMemory, StartMemory};
 
 /// The most files. A program has another one after each build, and the oldest go first.
 const MOST_FILES: usize = 256;
@@ -62,11 +62,33 @@ impl Store {
         ProgramMemory::check(&self.directory)
     }
 
+    /// The memory of a program; an empty one if there is none.
+    ///
+    /// # Errors
+    /// A line that says what is wrong with the file or its directory.
+    pub(crate) fn of(&self, of: &ProgramKey) -> Result<ProgramMemory, String> {
+        ProgramMemory::read_in(&self.directory, of)
+    }
+
+    /// Whether a file may be the memory of a program with that build ID. Few programs have one, and the key of a program
+    /// takes the topology, which is a hundred files.
+    pub(crate) fn may_have(&self, build_id: &str) -> bool {
+        let build_id = build_id.get(..16).unwrap_or(build_id);
+        let files = self.files().unwrap_or_default();
+        let mut names = files.iter().filter_map(|(path, _)| path.file_name()?.to_str());
+        names.any(|name| name.contains(build_id))
+    }
+
     /// Adds what a run has measured of a program. Other runs that add at the same time wait.
     ///
     /// # Errors
     /// A line that says what the system refused; the old file is then as it was.
-    pub(crate) fn add(&self, of: &ProgramKey, regions: Vec<RegionMemory>) -> Result<(), String> {
+    pub(crate) fn add(
+        &self,
+        of: &ProgramKey,
+        regions: Vec<RegionMemory>,
+        start: Option<StartMemory>,
+    ) -> Result<(), String> {
         let refused = |error: io::Error| {
             format!(
                 "cannot keep what adaptation measured in {}: {error}; --no-memory does without",
@@ -80,6 +102,7 @@ impl Store {
         let known = ProgramMemory::read_in(&self.directory, of);
         let mut memory = known.unwrap_or_else(|_| ProgramMemory::new(of.clone()));
         regions.into_iter().for_each(|region| memory.add(region, Evidence::are_alike));
+        start.into_iter().for_each(|start| memory.add_start(start));
         let (name, text) = (of.file_name(), memory.to_text());
         atomic_write::write_in(&self.directory, &name, text.as_bytes()).map_err(refused)?;
         self.remove_oldest().map_err(refused)
@@ -176,7 +199,7 @@ mod tests {
                 scope.spawn(move || {
                     for number in 0..25 {
                         let region = region(100 * writer + number, 1.0);
-                        store.add(&key("program"), vec![region]).expect("it is written");
+                        store.add(&key("program"), vec![region], None).expect("it is written");
                     }
                 });
             }
@@ -184,7 +207,7 @@ mod tests {
         let all = store.all().expect("it is read");
         let [Kept { memory: Ok(memory), .. }] = &all[..] else { panic!("{} files", all.len()) };
         assert_eq!(memory.regions.len(), 100);
-        store.add(&key("program"), vec![region(7, 1.1)]).expect("it is written");
+        store.add(&key("program"), vec![region(7, 1.1)], None).expect("it is written");
         let memory =
             ProgramMemory::read_in(&store.directory, &key("program")).expect("it is there");
         assert_eq!((memory.regions.len(), memory.regions[99].runs), (100, 2), "the same work");
@@ -202,7 +225,7 @@ mod tests {
             File::open(&file).and_then(|file| file.set_modified(changed)).expect("it is set");
         }
         fs::write(scratch.path().join(key("program").file_name()), "{").expect("it is written");
-        store.add(&key("program"), vec![region(1, 1.0)]).expect("it is replaced");
+        store.add(&key("program"), vec![region(1, 1.0)], None).expect("it is replaced");
         let all = store.all().expect("it is read");
         assert_eq!(all.len(), MOST_FILES);
         assert_eq!(all[0].memory.as_ref().map(|memory| memory.regions.len()), Ok(1));
@@ -217,7 +240,8 @@ mod tests {
         fs::create_dir(&inside).expect("made");
         std::os::unix::fs::symlink(&outside, inside.join(LOCK)).expect("made");
         let store = Store { directory: inside };
-        let why = store.add(&key("program"), vec![region(1, 1.0)]).expect_err("it is refused");
+        let why =
+            store.add(&key("program"), vec![region(1, 1.0)], None).expect_err("it is refused");
         assert!(why.starts_with("cannot keep") && why.contains("--no-memory"), "{why}");
         assert!(!outside.exists());
     }

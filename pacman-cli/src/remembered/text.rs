@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::{shown, shown_path};
-use pacman_regions::RegionMemory;
+use pacman_regions::{ProgramMemory, RegionMemory};
 
 use super::store::Kept;
-use crate::run::seconds;
+use crate::run::{seconds, share};
 use crate::stat::grouped;
 use crate::terminal::Terminal;
 
@@ -26,7 +26,9 @@ pub(super) fn list(out: &mut dyn Write, directory: &Path, all: &[Kept]) -> io::R
         let age = age(kept.changed);
         grid.row(match &kept.memory {
             Ok(memory) => {
-                let runs = memory.regions.iter().map(|region| region.runs).max().unwrap_or(0);
+                let runs = memory.regions.iter().map(|region| region.runs);
+                let runs = runs.chain(memory.starts.iter().map(|start| start.runs)).max();
+                let runs = runs.unwrap_or(0);
                 let regions = memory.regions.len().to_string();
                 let (program, machine) = (shown(&memory.of.program), shown(&memory.of.machine));
                 vec![program.to_string(), regions, grouped(runs), age, machine.to_string()]
@@ -63,9 +65,38 @@ pub(super) fn show(out: &mut dyn Write, all: &[&Kept]) -> io::Result<()> {
         ];
         let mut grid = Grid::new(columns.map(column).to_vec());
         memory.regions.iter().for_each(|region| grid.row(row(region)));
-        writeln!(out, "{}", grid.text(Terminal::stdout().width()))?;
+        if !memory.regions.is_empty() {
+            writeln!(out, "{}", grid.text(Terminal::stdout().width()))?;
+        }
+        if !memory.starts.is_empty() {
+            writeln!(out, "{}", starts(memory).text(Terminal::stdout().width()))?;
+        }
     }
     Ok(())
+}
+
+/// The runs by the number of threads that they started with.
+fn starts(memory: &ProgramMemory) -> Grid {
+    let columns = [
+        ("threads", false),
+        ("execution", false),
+        ("others", true),
+        ("runs", false),
+        ("arguments", true),
+    ];
+    let mut grid = Grid::new(columns.map(column).to_vec());
+    for start in &memory.starts {
+        let others = start.expected.iter();
+        let others = others.map(|(threads, ratio)| format!("{threads}: {}", share(*ratio)));
+        grid.row(vec![
+            start.threads.to_string(),
+            seconds(start.cost),
+            others.collect::<Vec<_>>().join(", "),
+            grouped(start.runs),
+            shown(&start.arguments).to_string(),
+        ]);
+    }
+    grid
 }
 
 fn row(region: &RegionMemory) -> Vec<String> {

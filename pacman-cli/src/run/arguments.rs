@@ -82,8 +82,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "PART", requires = "adapt")]
     pub(super) max_loss: Option<MaxLoss>,
 
-    /// Threads of teams whose number COMMAND's environment leaves open: a number, auto (the contexts that a
-    /// quota of a container lets run at once) or keep [default: auto with --adapt, otherwise keep]
+    /// Threads of teams whose number COMMAND's environment leaves open: a number, auto (the best of earlier
+    /// runs, or the contexts that a quota lets run at once) or keep [default: auto with --adapt, otherwise keep]
     #[arg(long, value_name = "HOW")]
     pub(super) threads: Option<Threads>,
 

@@ -4,6 +4,7 @@ mod arguments;
 mod csv;
 mod destination;
 pub(crate) mod directory;
+mod earlier;
 mod endings;
 mod energy;
 mod html;
@@ -221,8 +222,8 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
     }
     in_the_way.iter().for_each(error::complain);
     let usable = library.filter(|_| !obstacles.refuses_library).zip(memory);
-    let start = Start::decide(args);
     let kept = (args.adapt && !args.no_memory).then(Store::of_user).flatten();
+    let start = Start::decide(args);
     let (environment, memory) = match usable {
         Some((library, memory)) => (
             options::environment(
@@ -278,6 +279,7 @@ impl Prepared {
         let is_told = !self.destination.is_standard_error()
             || self.gathering.is_some()
             || self.training.is_some()
+            || self.kept.is_some()
             || recordings.iter().any(has_parallel_work);
         // Reading it takes a hundred files, and a report without regions does not have it.
         let topology = is_told.then(Topology::detect).and_then(Result::ok);
@@ -312,7 +314,8 @@ impl Prepared {
             }
         }
         if let Some(kept) = &self.kept {
-            remembered::keep(kept, report.remembered()).iter().for_each(error::complain);
+            let cost = topology.as_ref().and_then(|topology| self.start.cost(&report, topology));
+            remembered::keep(kept, report.remembered(), cost).iter().for_each(error::complain);
         }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
         let written = match self.gathering {

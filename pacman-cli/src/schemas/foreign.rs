@@ -55,6 +55,21 @@ pub(crate) struct RegionMemory {
 #[schemars(extend("exclusiveMinimum" = 0))]
 struct Cost(f64);
 
+/// Of [`pacman_regions::StartMemory`].
+#[derive(JsonSchema)]
+pub(crate) struct StartMemory {
+    /// Hash of the program's arguments.
+    arguments: String,
+    /// Threads of a team of which the program says nothing.
+    threads: u32,
+    /// Seconds of an execution of a region: the mean over all regions in the best of the runs.
+    cost: Cost,
+    /// Other numbers of threads with the cost that the latest run expects of each, as a part of `cost`.
+    expected: Vec<(u32, Cost)>,
+    /// Runs.
+    runs: u64,
+}
+
 /// Of [`pacman_regions::RuntimeFamily`].
 #[derive(JsonSchema)]
 #[schemars(extend("enum" = ["libgomp", "libomp"]))]
@@ -123,6 +138,14 @@ mod tests {
             runs: 1,
         };
         assert_eq!(described::<RegionMemory>(), members(&region));
+        let start = pacman_regions::StartMemory {
+            arguments: "01234567".into(),
+            threads: 4,
+            cost: 1.0,
+            expected: vec![(1, 0.5)],
+            runs: 1,
+        };
+        assert_eq!(described::<StartMemory>(), members(&start));
     }
 
     #[test]

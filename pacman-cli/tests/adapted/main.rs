@@ -13,6 +13,7 @@ mod schema;
 mod scratch;
 mod sharing;
 mod short_regions;
+mod started;
 #[path = "../waits/turns.rs"]
 mod turns;
 mod waiting;

@@ -329,6 +329,7 @@ pub(super) fn adaptation(region: &Region) -> Option<Adaptation> {
         threads: on.threads(),
         configuration: on.to_string(),
         why: format!("{together}: {}", controller.why()),
+        packed: Vec::new(),
         reduced: widths.narrow,
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: Some(0.0 - controller.account().lost() * share.min(1.0)),

@@ -4,7 +4,7 @@
 //! with the outcome of each region. The command adds that to the file after the run.
 
 use pacman_adapt::Evidence;
-use pacman_adapt::predict::machine_name;
+use pacman_adapt::predict::machine_share;
 use pacman_core::Topology;
 use pacman_regions::{
     FileIdentity, ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments,
@@ -133,20 +133,10 @@ fn code_of(region: &Region) -> Option<String> {
 fn key(topology: &Topology) -> Option<ProgramKey> {
     let program = Module::of(entry_of_program());
     let build_id = program.identity.as_ref().and_then(FileIdentity::build_id)?.to_owned();
-    // With fewer contexts it is another machine to the program. Which ones they are differs from job to
-    // job, and matters little.
-    let allowed = topology.allowed();
-    let cores =
-        topology.cores().iter().filter(|core| core.cpus.iter().any(|&cpu| allowed.contains(cpu)));
     Some(ProgramKey {
         program: program.path.file_name()?.to_string_lossy().into_owned(),
         build_id,
-        machine: format!(
-            "{}; {} contexts of {} cores allowed",
-            machine_name(topology),
-            allowed.len(),
-            cores.count()
-        ),
+        machine: machine_share(topology),
     })
 }
 

@@ -150,6 +150,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         threads: on.threads(),
         configuration: on.to_string(),
         why,
+        packed: Vec::new(),
         reduced: phase.controller.reduced_executions(),
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: time.then(|| 0.0 - phase.controller.account().lost()),

@@ -1,10 +1,11 @@
 //! What a report says of a packed region.
 
+use pacman_adapt::predict::Configuration;
 use pacman_regions::Adaptation;
 
 use super::crew;
 use super::setup;
-use super::state::RegionPacking;
+use super::state::{Decided, RegionPacking, Target};
 
 /// Only the outermost regions of the first thread that starts any are packed.
 const NOT_ENDED: &str =
@@ -54,6 +55,15 @@ pub(crate) fn adaptation(packing: &RegionPacking) -> Option<Adaptation> {
         why,
         reduced: figures.packed,
         gained: Some(figures.gained as f64 * 1e-9),
+        packed: ratios(decided, contexts),
         ..Adaptation::default()
     })
+}
+
+/// The usual times on fewer contexts, over the one with all contexts.
+fn ratios(decided: &Decided, contexts: u32) -> Vec<(u32, f64)> {
+    let of = |(at, (on, _)): (usize, &(Configuration, Target))| {
+        Some((on.threads().min(contexts), decided.controller.ratio(at)?))
+    };
+    decided.targets.iter().enumerate().filter_map(of).collect()
 }

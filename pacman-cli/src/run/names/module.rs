@@ -16,6 +16,7 @@ use pacman_regions::FileIdentity;
 use super::outlined;
 use super::references::References;
 use super::symbols::{Object, Symbols};
+use crate::elf::hexadecimal;
 use crate::error::{CliError, CliResult};
 
 /// The symbols and lines of a module's files.
@@ -213,10 +214,6 @@ fn check(identity: Option<&FileIdentity>, file: &Object, about: &fs::Metadata) -
             None => "the program used another file there, or this one changed since".into(),
         })),
     }
-}
-
-fn hexadecimal(id: &[u8]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The file with the stripped debug information. It must have the same build ID.

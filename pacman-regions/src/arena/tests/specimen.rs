@@ -55,6 +55,7 @@ pub(in crate::arena) fn recording() -> Recording {
         why: "it is better".into(),
         reduced: 3,
         gained: Some(0.5),
+        packed: vec![(1, 0.75)],
         ..Adaptation::default()
     };
     let region = Region {

@@ -1,0 +1,129 @@
+//! The cost of whole runs of a program by the number of threads that they started with.
+//!
+//! A program's default team may be too wide for all of its regions. Which number is better is known when a run with
+//! another one has ended, or when regions of a run were packed on fewer contexts. The next run starts with it.
+
+use serde::{Deserialize, Serialize};
+
+/// The most entries of a program: arguments and numbers of threads.
+const MOST: usize = 64;
+/// A number of threads that was tried must take at most so much of the default's time.
+const TRIED: f64 = 0.95;
+/// A number that was not tried may be expected to take so much more than the run in which regions were packed. Runs
+/// with fewer threads need no turns of several threads on one context, so they take less than is expected.
+const EXPECTED: f64 = 1.02;
+
+/// The runs of a program with the same arguments and the same default number of threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartMemory {
+    /// A hash of the program's arguments.
+    pub arguments: String,
+    /// The threads of a team of which the program says nothing.
+    pub threads: u32,
+    /// Seconds of an execution of a region: the mean over all regions in the best of the runs.
+    pub cost: f64,
+    /// Other numbers of threads with the cost that the latest run expects of each, as a part of `cost`.
+    pub expected: Vec<(u32, f64)>,
+    /// The runs.
+    pub runs: u64,
+}
+
+/// A number of threads to start with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StartChoice {
+    /// The number.
+    pub threads: u32,
+    /// Its cost over the default's.
+    pub ratio: f64,
+    /// A run had that number. Otherwise regions were packed on as many contexts.
+    pub is_tried: bool,
+}
+
+/// Adds a run. It replaces what earlier ones with the same arguments and threads expected. Of the costs the least
+/// stays: a busy machine makes a run longer, and nothing makes it shorter than it is.
+pub(crate) fn add(starts: &mut Vec<StartMemory>, mut new: StartMemory) {
+    let is_same =
+        |old: &StartMemory| (&old.arguments, old.threads) == (&new.arguments, new.threads);
+    if let Some(at) = starts.iter().position(is_same) {
+        let old = starts.remove(at);
+        new.runs = new.runs.saturating_add(old.runs);
+        new.cost = new.cost.min(old.cost);
+    }
+    if starts.len() >= MOST {
+        starts.remove(0);
+    }
+    starts.push(new);
+}
+
+/// The number of threads for a run with these arguments, where its default would be `default`. `None` if that is the
+/// best one as far as is known.
+pub(crate) fn choose(starts: &[StartMemory], arguments: &str, default: u32) -> Option<StartChoice> {
+    let same = |start: &&StartMemory| start.arguments == arguments;
+    let usual = starts.iter().filter(same).find(|start| start.threads == default)?;
+    let tried = |threads: u32| {
+        let start = starts.iter().filter(same).find(|start| start.threads == threads)?;
+        Some(start.cost / usual.cost)
+    };
+    let others = starts.iter().filter(same).map(|start| start.threads);
+    let of_tried = others.filter_map(|threads| {
+        let ratio = tried(threads).filter(|ratio| threads < default && *ratio <= TRIED)?;
+        Some(StartChoice { threads, ratio, is_tried: true })
+    });
+    let of_expected = usual.expected.iter().filter(|(threads, ratio)| {
+        *threads < default && *ratio <= EXPECTED && tried(*threads).is_none()
+    });
+    let of_expected =
+        of_expected.map(|&(threads, ratio)| StartChoice { threads, ratio, is_tried: false });
+    of_tried.chain(of_expected).min_by(|one, other| one.ratio.total_cmp(&other.ratio))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(threads: u32, cost: f64, expected: &[(u32, f64)]) -> StartMemory {
+        let arguments = "01234567".to_owned();
+        StartMemory { arguments, threads, cost, expected: expected.to_vec(), runs: 1 }
+    }
+
+    fn chosen(starts: &[StartMemory]) -> Option<(u32, bool)> {
+        choose(starts, "01234567", 8).map(|choice| (choice.threads, choice.is_tried))
+    }
+
+    #[test]
+    fn what_was_tried_is_chosen_if_it_took_less() {
+        assert_eq!(chosen(&[]), None);
+        let usual = start(8, 1.0, &[]);
+        assert_eq!(chosen(std::slice::from_ref(&usual)), None);
+        assert_eq!(chosen(&[usual.clone(), start(2, 0.5, &[])]), Some((2, true)));
+        assert_eq!(chosen(&[usual.clone(), start(2, 0.99, &[])]), None);
+        assert_eq!(chosen(&[start(2, 0.5, &[])]), None, "nothing to compare with");
+        let more = [usual.clone(), start(16, 0.1, &[])];
+        assert_eq!(chosen(&more), None, "never more than the default");
+        let other = StartMemory { arguments: "other".into(), ..start(2, 0.1, &[]) };
+        assert_eq!(chosen(&[usual, other]), None, "another input");
+    }
+
+    #[test]
+    fn what_is_expected_is_tried_once() {
+        let mut starts = vec![start(8, 1.0, &[(1, 1.5), (2, 1.01), (4, 0.97)])];
+        assert_eq!(chosen(&starts), Some((4, false)));
+        add(&mut starts, start(4, 1.2, &[]));
+        assert_eq!(chosen(&starts), Some((2, false)), "4 were slower");
+        add(&mut starts, start(2, 0.4, &[]));
+        assert_eq!(chosen(&starts), Some((2, true)));
+        assert_eq!(choose(&starts, "01234567", 2), None);
+    }
+
+    #[test]
+    fn a_busy_machine_does_not_make_a_number_worse() {
+        let mut starts = vec![start(8, 1.0, &[]), start(2, 0.5, &[])];
+        add(&mut starts, start(2, 7.0, &[]));
+        assert_eq!(chosen(&starts), Some((2, true)));
+        let two = starts.iter().find(|start| start.threads == 2).expect("it is there");
+        assert_eq!((two.cost, two.runs), (0.5, 2));
+        (0..200).for_each(|threads| add(&mut starts, start(threads, 1.0, &[])));
+        assert_eq!(starts.len(), MOST);
+    }
+}
