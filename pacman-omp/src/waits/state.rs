@@ -197,12 +197,14 @@ impl WaitState {
     }
 
     /// Ends a call at `ended`. Answers the ticks in which it did not wait: those of tasks, and those without a
-    /// processor. `None` if it did not wait at all.
+    /// processor. All may be such: the call counts as a wait of no time, as one does that is over at once. `None` if it
+    /// did not wait and no thread could make it.
     #[inline(always)]
     pub(crate) fn close(&self, ended: u64, now: impl Fn() -> u64) -> Option<u64> {
         let open = self.end_waiting(ended, now);
         self.open.set(WORKS);
-        open.has_waited.then_some(open.apart)
+        let is_wait = open.has_waited || self.part.get().company.can_wait(open.cause);
+        is_wait.then_some(open.apart)
     }
 
     /// Ends a wait that the program leaves by an exception.
