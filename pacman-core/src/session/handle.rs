@@ -183,6 +183,7 @@ impl Session {
         };
         let (sets, clock) = (shared.sets(), *shared.clock());
         let mut owner = ThreadRecorder::open(sets, Target::Caller, clock)?;
+        shared.readings().measure(shared.events(), sets, &mut owner);
         let caps = owner.caps();
         let record = shared.join(|number| {
             let cpu = place.map(|place| place.cpu()).or_else(|| shared.current_cpu());

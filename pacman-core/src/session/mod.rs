@@ -30,6 +30,7 @@ mod patience;
 mod peer;
 pub(crate) mod plausible;
 mod prepared;
+mod readings;
 mod registers;
 mod rotation;
 mod rows;

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::members::{Members, Past};
 use super::observer::{Observer, bits};
 use super::open::Open;
+use super::readings::Readings;
 use super::rotation::Sets;
 use super::rows::MAX_PHASES;
 use super::thread::ThreadRecord;
@@ -60,6 +61,7 @@ pub(crate) struct Shared {
     /// The number of named phases.
     known: AtomicU32,
     state: Fenced<State>,
+    readings: Readings,
 }
 
 /// The places for attaching threads, in order.
@@ -150,6 +152,7 @@ impl Shared {
             observer: Observer::of_process(),
             known: AtomicU32::new(0),
             state: Fenced::default(),
+            readings: Readings::default(),
         }
     }
 
@@ -245,6 +248,11 @@ impl Shared {
     /// The hardware context that the calling thread runs on now.
     pub(super) fn current_cpu(&self) -> Option<u32> {
         self.platform.current_cpu()
+    }
+
+    /// The counts of empty phases.
+    pub(super) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Sets `at_end`, which is called when the last handle and attachment are gone.

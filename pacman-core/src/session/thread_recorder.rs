@@ -92,6 +92,28 @@ impl ThreadRecorder {
         self.meter.open(&mut sample.reading, &mut sample.ticks)
     }
 
+    /// The counts of an empty phase by column: medians of so many phases. `None` where sets take turns, or if a reading
+    /// fails.
+    pub(super) fn empty_phases(&mut self, rounds: usize, columns: usize) -> Option<Vec<u64>> {
+        if self.set_scheduler.is_some() {
+            return None;
+        }
+        let (mut begun, mut ended, mut ticks) = (Reading::EMPTY, Reading::EMPTY, 0);
+        let mut counts = vec![Vec::with_capacity(rounds); columns];
+        for _ in 0..rounds {
+            self.meter.open(&mut begun, &mut ticks).ok()?;
+            self.meter.close(&mut ended, &mut ticks).ok()?;
+            for (at, counts) in counts.iter_mut().enumerate() {
+                counts.push(ended.counts.get(at)?.wrapping_sub(begun.counts[at]));
+            }
+        }
+        let median = |mut counts: Vec<u64>| {
+            counts.sort_unstable();
+            counts[counts.len() / 2]
+        };
+        Some(counts.into_iter().map(median).collect())
+    }
+
     /// Reads the counters.
     #[inline(always)]
     pub(super) fn read(&self, reading: &mut Reading) -> Result<()> {

@@ -1,0 +1,98 @@
+//! Counts of clocks that are mostly of the readings themselves.
+//!
+//! The kernel's clocks run while the kernel reads them. So a phase of a microsecond has a `task-clock` of several: that of
+//! its end's reading, and of the rest of its begin's. Other events do not see readings by RDPMC, and the kernel's
+//! counters of events do not move in a reading.
+
+use std::sync::OnceLock;
+
+use crate::event::Event;
+use crate::report::{PhaseReport, Report};
+
+use super::rotation::Sets;
+use super::thread_recorder::ThreadRecorder;
+
+/// Empty phases that are measured.
+const ROUNDS: usize = 15;
+/// The part of a count from which on it is mostly of readings.
+const MOST: f64 = 0.5;
+
+/// The counts of an empty phase, as the first thread measured them. Empty if no event is a clock.
+#[derive(Debug, Default)]
+pub(super) struct Readings(OnceLock<Vec<u64>>);
+
+impl Readings {
+    /// Measures empty phases, once a session, if an event is a clock. Event sets that take turns are not measured.
+    pub(super) fn measure(&self, events: &[Event], sets: &Sets, owner: &mut ThreadRecorder) {
+        let has_clock = events.iter().any(|event| is_clock(event.unit(), event.is_hardware()));
+        if has_clock && self.0.get().is_none() {
+            let order = sets.events(0);
+            let mut own = vec![0; events.len()];
+            let measured = owner.empty_phases(ROUNDS, order.len()).unwrap_or_default();
+            order.into_iter().zip(measured).for_each(|(event, count)| own[event] = count);
+            self.0.get_or_init(|| own);
+        }
+    }
+
+    /// A line for each phase and clock whose count is mostly of the readings.
+    pub(super) fn notes(&self, report: &Report) -> Vec<String> {
+        let own = self.0.get().map_or(&[][..], Vec::as_slice);
+        let mut lines = Vec::new();
+        for (at, event) in report.events.iter().enumerate() {
+            let own = own.get(at).copied().filter(|own| *own > 0);
+            let Some(own) = own.filter(|_| is_clock(event.unit, event.hardware)) else { continue };
+            let rows = || report.threads.iter().flat_map(|thread| &thread.phases);
+            for (phase, name) in report.phases.iter().enumerate() {
+                let of = |row: &&PhaseReport| row.phase == phase;
+                let counts = rows().filter(of).filter_map(|row| row.counts.get(at));
+                let (executions, count) = counts.fold((0, 0), |(executions, sum), count| {
+                    (executions + count.samples, sum + count.raw.sum)
+                });
+                let readings = own as f64 * executions as f64;
+                if count > 0 && readings >= MOST * count as f64 {
+                    lines.push(format!(
+                        "{} in {name:?} is mostly of its readings, which count {own} ns in each execution",
+                        event.name
+                    ));
+                }
+            }
+        }
+        lines
+    }
+}
+
+fn is_clock(unit: &str, is_hardware: bool) -> bool {
+    unit == "ns" && !is_hardware
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use crate::Session;
+
+    /// The kernel's own clocks need no PMU and no rights.
+    #[test]
+    fn a_clock_of_a_phase_of_a_microsecond_is_doubted() {
+        let session = Session::builder("readings").events("task-clock,page-faults");
+        let session = session.start().expect("software events");
+        let (short, long) = (session.phase("short"), session.phase("long"));
+        let (short, long) = (short.expect("a phase"), long.expect("a phase"));
+        let thread = session.attach().expect("counters");
+        for _ in 0..2_000 {
+            thread.begin(short).expect("it begins");
+            thread.end(short).expect("it ends");
+        }
+        for _ in 0..2 {
+            thread.begin(long).expect("it begins");
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_millis(20) {}
+            thread.end(long).expect("it ends");
+        }
+        let doubts = session.report().notes;
+        let [doubt] = &doubts[..] else { panic!("{doubts:?}") };
+        assert!(
+            doubt.starts_with("task-clock in \"short\" is mostly of its readings, which count ")
+        );
+    }
+}
