@@ -104,7 +104,7 @@ fn expected(process: &ProcessReport) -> Vec<(u32, f64)> {
         process.regions.iter().flat_map(packed).map(|(threads, _)| threads).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let unpacked: f64 = process.regions.iter().map(without_packing).sum();
+    let unpacked: f64 = process.regions.iter().map(RegionReport::without_packing).sum();
     let at = |threads: u32| {
         let time = process.regions.iter().map(|region| {
             let known = packed(region).into_iter().find(|(number, _)| *number == threads);
@@ -115,7 +115,7 @@ fn expected(process: &ProcessReport) -> Vec<(u32, f64)> {
                 // Nobody knows: it may need all of the threads that run at once.
                 None => f64::from(process.threads.min(process.contexts)) / f64::from(threads),
             };
-            without_packing(region) * ratio
+            region.without_packing() * ratio
         });
         let time: f64 = time.sum();
         let is_worth = time > 0.0 && time <= WORTH_TRYING * unpacked;
@@ -123,10 +123,4 @@ fn expected(process: &ProcessReport) -> Vec<(u32, f64)> {
     };
     let is_fewer = |threads: &u32| (1..process.threads).contains(threads);
     numbers.into_iter().filter(is_fewer).filter_map(at).collect()
-}
-
-/// The time outside of other regions that a region would have taken without packing.
-fn without_packing(region: &RegionReport) -> f64 {
-    let gained = region.adaptation.as_ref().and_then(|adaptation| adaptation.gained);
-    (region.outer + gained.unwrap_or(0.0)).max(0.0)
 }

@@ -8,6 +8,7 @@ use pacman_regions::{Ending, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow}
 use serde::{Serialize, Serializer};
 
 use super::energy::RunEnergy;
+use super::findings::{self, Finding};
 use super::report::{self, ProcessReport, Report};
 use super::{json_overview, json_phases, json_region, json_states};
 use crate::document::{self, List, ProvenanceDocument};
@@ -112,6 +113,8 @@ pub(crate) struct Process<'a, R, P> {
     phases: P,
     /// Regions over the life of the process.
     timeline: Timeline<'a>,
+    /// [Changes that would make the program quicker](observe.md#findings), the dearest first; five at most.
+    findings: Vec<Finding>,
     /// Facts about this process.
     notes: &'a [String],
 }
@@ -293,6 +296,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
             bin_s: report.timeline.bin,
             rows: report.timeline.rows.iter().map(band).collect(),
         },
+        findings: findings::of(report),
         notes: &report.notes,
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod directory;
 mod earlier;
 mod endings;
 mod energy;
+mod findings;
 mod html;
 mod json;
 mod json_figures;

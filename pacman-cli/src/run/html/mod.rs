@@ -23,6 +23,7 @@ mod title;
 mod tree;
 mod verdict;
 
+use super::findings::{self, Finding};
 use super::report::{ProcessReport, Report};
 use super::text::{seconds, share};
 pub(crate) use escape::escaped;
@@ -87,7 +88,8 @@ fn content(process: &ProcessReport, place: usize) -> String {
 }
 
 /// The sections of a process after its states and slots, in their order. A section that has nothing to say is empty text.
-const SECTIONS: [fn(&ProcessReport, usize) -> String; 7] = [
+const SECTIONS: [fn(&ProcessReport, usize) -> String; 8] = [
+    |process, _| findings(process),
     timeline::section,
     |process, _| tables::adaptation(process),
     regions::section,
@@ -96,6 +98,20 @@ const SECTIONS: [fn(&ProcessReport, usize) -> String; 7] = [
     |process, _| tables::energy(process),
     |process, _| phases::section(process),
 ];
+
+/// The findings, each with the time that it may gain.
+fn findings(process: &ProcessReport) -> String {
+    let item = |finding: &Finding| {
+        format!("<li><b>{}</b> {}</li>", seconds(finding.gain_s), escaped(&finding.line()))
+    };
+    let items: String = findings::of(process).iter().map(item).collect();
+    if items.is_empty() {
+        return items;
+    }
+    format!(
+        "<section class=\"findings\"><h2>Findings, with the time that each may gain</h2><ol>{items}</ol></section>\n"
+    )
+}
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("pictures.css"));
 const SCRIPT: &str =

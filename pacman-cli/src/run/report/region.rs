@@ -64,6 +64,12 @@ pub(in crate::run) struct RegionReport {
 }
 
 impl RegionReport {
+    /// The time outside of other regions that it would have taken without packing.
+    pub(in crate::run) fn without_packing(&self) -> f64 {
+        let gained = self.adaptation.as_ref().and_then(|adaptation| adaptation.gained);
+        (self.outer + gained.unwrap_or(0.0)).max(0.0)
+    }
+
     pub(super) fn of(
         region: &Region,
         name: Name,

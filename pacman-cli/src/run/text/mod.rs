@@ -11,6 +11,7 @@ mod sampling;
 mod slots;
 mod waits;
 
+use super::findings;
 use super::report::{Figures, ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
@@ -79,6 +80,7 @@ pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
         }
         text.push_str(&adaptation::table(process, shown, width));
         text.push_str(&phases::section(process, is_short, width));
+        text.push_str(&findings(process));
         let of_process = |note: &String| match several {
             true => format!("process {}: {note}", process.process.pid),
             false => note.clone(),
@@ -100,6 +102,20 @@ pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
         notes.iter().for_each(|note| text.push_str(&format!("{}\n", clean(note))));
     }
     fitted(&text, width)
+}
+
+/// A line for each finding, with the gain that it predicts.
+fn findings(process: &ProcessReport) -> String {
+    let findings = findings::of(process);
+    let lines = findings
+        .iter()
+        .map(|finding| format!("{:>9}  {}\n", seconds(finding.gain_s), clean(&finding.line())));
+    let lines: String = lines.collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\nFindings, with the time that each may gain:\n{lines}")
+    }
 }
 
 fn heading(report: &Report) -> String {

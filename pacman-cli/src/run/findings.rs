@@ -1,0 +1,170 @@
+//! Findings: what a change of the program would gain, the dearest first.
+//!
+//! A gain is predicted from this run alone: from the time of a region's threads on fewer contexts, where adaptation
+//! measured it, and from waits, where they were timed. Each finding has one region, its largest.
+
+use serde::Serialize;
+
+use super::report::{Factor, ProcessReport, Reason, RegionReport};
+use super::text::{help, number, reason_at, share};
+
+/// The most findings of a process.
+const MOST: usize = 5;
+/// The least gain, as a part of the process's time.
+const WORTH: f64 = 0.01;
+/// Fewer contexts must take at most so much of the time.
+const QUICKER: f64 = 0.9;
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    /// The region takes less time on fewer contexts.
+    FewerThreads,
+    /// Its threads wait for each other.
+    Waits,
+}
+
+/// A change that would make the program quicker.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Finding {
+    /// Subject.
+    pub(super) kind: Kind,
+    /// Name of the region.
+    pub(super) region: String,
+    /// Source file of the region or of the construct, and line; null if it is not known.
+    pub(super) place: Option<String>,
+    /// The fact.
+    pub(super) fact: String,
+    /// The change.
+    pub(super) remedy: String,
+    /// Predicted gain of wall time; an upper bound if other threads' work takes its place.
+    pub(super) gain_s: f64,
+}
+
+impl Finding {
+    /// One line without the gain.
+    pub(super) fn line(&self) -> String {
+        let place = self.place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
+        format!("{}{place}: {}. {}", self.region, self.fact, self.remedy)
+    }
+}
+
+/// The findings of a process, the dearest first.
+pub(super) fn of(process: &ProcessReport) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = process
+        .regions
+        .iter()
+        .filter_map(|region| {
+            let both = [fewer_threads(process, region), waits(process, region)];
+            both.into_iter().flatten().max_by(|one, other| one.gain_s.total_cmp(&other.gain_s))
+        })
+        .filter(|finding| finding.gain_s >= WORTH * process.process.seconds)
+        .collect();
+    findings.sort_by(|one, other| other.gain_s.total_cmp(&one.gain_s));
+    findings.truncate(MOST);
+    findings
+}
+
+fn fewer_threads(process: &ProcessReport, region: &RegionReport) -> Option<Finding> {
+    let packed = &region.adaptation.as_ref()?.packed;
+    let &(on, ratio) = packed.iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    (ratio <= QUICKER).then(|| Finding {
+        kind: Kind::FewerThreads,
+        region: region.name.short(),
+        place: place(region),
+        fact: format!(
+            "on {on} of {} it takes {} of its time",
+            number(process.contexts as usize, "context"),
+            share(ratio)
+        ),
+        remedy: format!("To help: give it num_threads({on}), or more work for each thread."),
+        gain_s: region.without_packing() * (1.0 - ratio),
+    })
+}
+
+/// Threads that had no processor wait for each other, too: then the waits tell of the machine. A sample that says nothing
+/// of the threads says nothing of their waits.
+fn waits(process: &ProcessReport, region: &RegionReport) -> Option<Finding> {
+    let is_known = region.sampling.is_none_or(|sampling| sampling.is_known());
+    if process.lacks_processors() || !is_known {
+        return None;
+    }
+    let losses = &region.states.as_ref()?.losses;
+    let total = |reason: &Reason| {
+        losses.reasons.get(reason).map_or(0.0, |(uneven, common)| uneven + common)
+    };
+    let reasons = losses.reasons.keys().copied().filter(|reason| !reason.is_mpi());
+    let worst = reasons.max_by(|one, other| total(one).total_cmp(&total(other)))?;
+    let (uneven, common) = losses.reasons.get(&worst).copied()?;
+    let factor = if uneven >= common { Factor::LoadBalance } else { Factor::Scheduling };
+    let part = total(&worst) / losses.there;
+    (losses.there > 0.0 && part > 0.0).then(|| Finding {
+        kind: Kind::Waits,
+        region: region.name.short(),
+        place: match worst {
+            Reason::Site(site, _) => process.sites.get(site).map(|site| site.place()),
+            _ => place(region),
+        },
+        fact: format!(
+            "its threads wait {} of their time {}",
+            share(part),
+            reason_at(worst, &process.sites)
+        ),
+        remedy: help(factor, Some(worst)).to_owned(),
+        gain_s: region.outer * part,
+    })
+}
+
+/// The region's file and line.
+fn place(region: &RegionReport) -> Option<String> {
+    let (file, line) = (region.name.file.as_ref()?, region.name.line?);
+    Some(format!("{}:{line}", super::names::last(file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use pacman_regions::{Adaptation, Recording};
+
+    use super::*;
+    use crate::run::made;
+
+    fn findings(recording: &Recording) -> Vec<Finding> {
+        of(&made::report(std::slice::from_ref(recording)).processes[0])
+    }
+
+    #[test]
+    fn the_dearest_five_regions_come_first() {
+        let mut recording = made::recording(8);
+        assert_eq!(findings(&recording), [], "nothing was measured");
+        for (at, region) in recording.regions.iter_mut().enumerate() {
+            region.outer = region.seconds;
+            let ratio = if at == 2 { 0.95 } else { 0.5 };
+            region.adaptation =
+                Some(Adaptation { packed: vec![(1, ratio), (2, 0.97)], ..Adaptation::default() });
+        }
+        let found = findings(&recording);
+        let gains: Vec<f64> = found.iter().map(|finding| finding.gain_s).collect();
+        assert_eq!(gains, [4.0, 3.5, 2.5, 2.0, 1.5], "the third one has nothing to gain");
+        assert_eq!(found[0].kind, Kind::FewerThreads);
+        assert!(
+            found[0].line().contains("on 1 of 4 contexts it takes 50 % of its time. To help: ")
+        );
+        recording.regions.iter_mut().for_each(|region| region.outer = 0.01);
+        assert_eq!(findings(&recording), [], "5 ms of 4 s are not worth a line");
+    }
+
+    #[test]
+    fn waits_have_the_place_of_their_construct() {
+        let thread = |waits| made::ThreadSpec { busy: 8.0, start: 0.0, waits, cpu: 0 };
+        let recording = made::timed(&[thread(6.0), thread(4.0)], "critical");
+        let found = findings(&recording);
+        let [finding] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(finding.kind, Kind::Waits);
+        assert!(finding.fact.contains("for a critical section"), "{finding:?}");
+        assert!(finding.remedy.contains("hold the lock for less work"), "{finding:?}");
+        assert_eq!(finding.gain_s, 5.0, "the threads wait 10 of their 16 s in a region of 8 s");
+    }
+}
