@@ -27,7 +27,7 @@ pub(in crate::run) struct Efficiency {
 
 impl Efficiency {
     /// Of threads with `serial` seconds without a region beside these losses.
-    fn of(serial: f64, losses: &Losses) -> Option<Efficiency> {
+    pub(super) fn of(serial: f64, losses: &Losses) -> Option<Efficiency> {
         let all = serial + losses.there;
         let outside_mpi = losses.there - losses.mpi;
         let after_balance = outside_mpi - losses.uneven;

@@ -19,6 +19,8 @@ mod slots;
 mod slots_tests;
 mod states;
 #[cfg(test)]
+mod talp_tests;
+#[cfg(test)]
 pub(super) mod tests;
 mod thread;
 mod total;
