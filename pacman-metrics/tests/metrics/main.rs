@@ -3,6 +3,7 @@
 mod budget;
 mod clockticks;
 mod language;
+mod measured;
 mod quality;
 mod rates;
 mod slots;
