@@ -6,6 +6,8 @@ mod input;
 mod json;
 mod noise;
 mod places;
+#[cfg(test)]
+mod repeats_tests;
 mod text;
 
 use std::io::Write;
