@@ -264,4 +264,48 @@ mod tests {
             }
         }
     }
+
+    /// The time on the cores of a machine with four threads a core, from those with one and with two.
+    fn with_four_threads_a_core(one: f64, two: f64) -> f64 {
+        let laws = LawGrid::new(true, false);
+        let [alone, both, all] =
+            [1.0, 2.0, 4.0].map(|contexts| laws.ratios(contexts, contexts, None));
+        let logs = |ratios: &[Block<f32>]| -> Vec<Block<f32>> {
+            ratios.iter().map(|laws| laws.map(f32::ln)).collect()
+        };
+        let (alone, known) = (logs(&alone), logs(&both));
+        let measured = [(&alone[..], 0.0), (&known[..], (two / one).ln())];
+        let weights = laws.posterior(0.002, measured.into_iter());
+        two * weights.expectation(&both, &all, (1.0, 16.0), 1)[0]
+    }
+
+    /// Measured on a real machine: `smt_scaling.tsv` has the source, docs/measurements.md all predictions.
+    #[test]
+    fn four_threads_a_core_are_predicted_from_one_and_two() {
+        let mut lines =
+            include_str!("smt_scaling.tsv").lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(lines.next(), Some("cores\tone\ttwo\tfour"));
+        let page = include_str!("../../docs/measurements.md");
+        let (mut accuracies, mut lacking) = (Vec::new(), Vec::new());
+        for line in lines {
+            let cells: Vec<f64> = line.split('\t').map(|cell| cell.parse().unwrap()).collect();
+            let [cores, one, two, four] = cells[..] else { panic!("4 columns: {line}") };
+            let predicted = with_four_threads_a_core(one, two);
+            let accuracy = 1.0 - (predicted - four).abs() / four;
+            let row = format!(
+                "| {cores} | {one:.2} | {two:.2} | {four:.2} | {predicted:.0} | {:.1} % |",
+                100.0 * accuracy
+            );
+            if !page.contains(&row) {
+                lacking.push(row);
+            }
+            accuracies.push(accuracy);
+        }
+        assert!(lacking.is_empty(), "docs/measurements.md lacks\n{}", lacking.join("\n"));
+        assert_eq!(accuracies.len(), 18);
+        let mean = accuracies.iter().sum::<f64>() / accuracies.len() as f64;
+        let worst = accuracies.iter().copied().fold(f64::INFINITY, f64::min);
+        let found = format!("{:.1} %, the worst {:.1} %", 100.0 * mean, 100.0 * worst);
+        assert!(page.contains(&found), "{found}");
+    }
 }

@@ -4,6 +4,8 @@ mod contenders;
 mod evaluate;
 mod file;
 mod help;
+#[cfg(test)]
+mod measured_tests;
 mod percent;
 mod predict;
 pub(crate) mod progress;
