@@ -1,6 +1,8 @@
-//! Standard output, whose reader may go away.
+//! Standard output and error, whose readers may go away.
 
 use std::io::{self, ErrorKind, Write};
+
+use crate::started;
 
 /// Passes everything on, until the reader of a pipe closes it (`| head`);
 /// from then on everything counts as written.
@@ -46,7 +48,15 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
-/// Standard output where it was closed before the command began. Rust's runtime opens `/dev/null` in its
+/// Standard error for an answer.
+pub(crate) fn standard_error() -> Output<Box<dyn Write>> {
+    match started::has_closed_error() {
+        true => Output::new(Box::new(Closed)),
+        false => Output::new(Box::new(io::stderr())),
+    }
+}
+
+/// A standard stream that was closed before the command began. Rust's runtime opens `/dev/null` in its
 /// place, which would take everything.
 #[derive(Debug)]
 pub(crate) struct Closed;

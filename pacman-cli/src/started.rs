@@ -35,6 +35,11 @@ pub(crate) fn has_closed_output() -> bool {
     CLOSED.load(Ordering::Relaxed) & (1 << libc::STDOUT_FILENO) != 0
 }
 
+/// Whether standard error was closed: a report that is written there does not arrive.
+pub(crate) fn has_closed_error() -> bool {
+    CLOSED.load(Ordering::Relaxed) & (1 << libc::STDERR_FILENO) != 0
+}
+
 /// Whether SIGPIPE was ignored.
 pub(crate) fn has_ignored_pipe() -> bool {
     IGNORED_PIPE.load(Ordering::Relaxed)

@@ -301,6 +301,14 @@ impl Recorder<'_> {
 
     fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
         let (rows, phases) = (self.rows, self.phases.len());
+        if rows == 0 {
+            let file = shown_path(&self.args.output);
+            error::complain(format!(
+                "{}: no run has ended well: {file} is as it was",
+                self.plan.app
+            ));
+            return Ok(());
+        }
         writeln!(
             out,
             "{}: {} of {} on {}, in {}",

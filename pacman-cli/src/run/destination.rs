@@ -10,6 +10,7 @@ use pacman_events::shown::shown_path;
 use super::report::{Column, ProcessReport, Report};
 use super::{csv, html, json, open_metrics, text, trace};
 use crate::error::{CliError, CliResult};
+use crate::output;
 use crate::terminal::Terminal;
 use pacman_core::atomic_write;
 
@@ -128,19 +129,22 @@ impl Destination {
             Form::OpenMetrics => open_metrics::write(report),
         };
         let Some(path) = self.file else {
-            say(&answer);
-            return Ok(());
+            return say(&answer);
         };
         atomic_write::write(&path, answer.as_bytes()).map_err(|error| {
-            say(&text::write(report, true, Terminal::stderr().width()));
-            CliError::Unwritable(format!("{}; it went to standard error", unwritten(&path, &error)))
+            let place = match say(&text::write(report, true, Terminal::stderr().width())) {
+                Ok(()) => "it went to standard error",
+                Err(_) => "it is lost, as standard error cannot be written either",
+            };
+            CliError::Unwritable(format!("{}; {place}", unwritten(&path, &error)))
         })
     }
 }
 
-fn say(report: &str) {
-    // A reader of standard error that went away changes nothing.
-    let _ = io::stderr().write_all(report.as_bytes());
+fn say(report: &str) -> CliResult<()> {
+    output::standard_error().write_all(report.as_bytes()).map_err(|error| {
+        CliError::Unwritable(format!("cannot write the report to standard error: {error}"))
+    })
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> String {

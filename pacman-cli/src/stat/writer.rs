@@ -17,7 +17,7 @@ use super::{csv, json, text};
 use crate::document;
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::terminal::Terminal;
 
 /// The destination of the answer. Standard output belongs to the command.
@@ -59,7 +59,7 @@ impl Sink {
     pub(super) fn open(args: &StatArgs) -> CliResult<Sink> {
         let stream = |out| Target::Stream(Output::new(BufWriter::new(out)));
         let (to, name) = match args.output.as_deref() {
-            None => (stream(Box::new(io::stderr())), "standard error".into()),
+            None => (stream(Box::new(output::standard_error())), "standard error".into()),
             Some(path) => {
                 let unwritable = |error| CliError::unwritable(path, &error);
                 let to = if args.interval().is_some() {

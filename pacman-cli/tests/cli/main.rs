@@ -6,6 +6,7 @@ mod crippled;
 mod doctor;
 mod drafts;
 mod events;
+mod full_disk;
 mod hostile;
 mod job;
 mod machine;

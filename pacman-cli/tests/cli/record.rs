@@ -255,6 +255,26 @@ fn after_ctrl_c_the_file_has_the_runs_that_ended() {
     assert_eq!((&rows[0][2], &rows[0][4], &rows[0][5]), ("once", "1", "0.000001"));
 }
 
+#[test]
+fn after_ctrl_c_in_the_first_run_a_line_says_that_there_is_no_file() {
+    let place = Scratch::new();
+    let data = place.named("data.csv");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
+    command.args(["record", "-o", &data, "--", "sh", "-c", "echo ready && exec sleep 600"]);
+    with_default_signals(&mut command);
+    let spawned = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut job = spawned.unwrap();
+    let mut line = String::new();
+    BufReader::new(job.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    // SAFETY: kill has no preconditions; the group is the one started here.
+    unsafe { libc::kill(-(job.id() as i32), libc::SIGINT) };
+    let output = job.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), line.as_str()), (Some(130), "ready\n"), "{said}");
+    assert!(said.contains("no run has ended well") && said.lines().count() == 1, "{said}");
+    assert!(!place.path("data.csv").exists());
+}
+
 /// Two regions that all threads work in, and one that asks for a single thread.
 const OPENMP: &str = "
 int main(void) {

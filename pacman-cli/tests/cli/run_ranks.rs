@@ -272,9 +272,10 @@ fn a_batch_script_of_slurm_is_no_rank() {
     assert_eq!(report(&scratch, "all.json")["processes"][0]["rank"], Value::Null);
 }
 
-/// Ranks compute and meet. Rank 0 ends all others by force.
+/// Ranks compute and meet. Then rank 0 ends all others by force, or rank 1 itself, with an argument.
 const KILLED: &str = r#"
 #include <mpi.h>
+#include <signal.h>
 #include <unistd.h>
 int main(int count, char **words) {
   int rank;
@@ -284,7 +285,9 @@ int main(int count, char **words) {
     usleep(30000);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  if (rank == 0)
+  if (rank == 1 && count > 1)
+    raise(SIGKILL);
+  if (rank == 0 && count == 1)
     MPI_Abort(MPI_COMM_WORLD, 3);
   pause();
 }
@@ -298,17 +301,22 @@ fn the_time_of_a_killed_rank_has_all_its_mpi_calls() {
             continue;
         };
         let path = scratch.named("all.json");
-        let mpirun = format!("mpirun.{mpi}");
-        let mut command = pacman_pmu(&["run", "--waits", "-o", &path, "--", &mpirun, "-n", "2"]);
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-        command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
-        let output = command.arg(&program).output().expect("it runs");
-        assert_ne!(output.status.code(), Some(0), "{}", said(&output));
-        assert!(said(&output).contains("did not end by exit"), "{mpi}: {}", said(&output));
-        let report = report(&scratch, "all.json");
-        for rank in report["ranks"]["processes"].as_array().expect("a list") {
-            let seconds = |name: &str| rank[name].as_f64().expect("seconds");
-            assert!(seconds("time_s") > seconds("mpi_s") + 0.1, "{mpi}: {rank:#}");
+        for way in [&[][..], &["kill"]] {
+            let launch = ["-o", &path, "--", &format!("mpirun.{mpi}"), "-n", "2"];
+            let mut command = pacman_pmu(&[&["run", "--waits"], &launch[..]].concat());
+            command.env("OMPI_ALLOW_RUN_AS_ROOT", "1");
+            command.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+            command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+            let output = command.arg(&program).args(way).output().expect("it runs");
+            assert_ne!(output.status.code(), Some(0), "{}", said(&output));
+            assert!(said(&output).contains("did not end by exit"), "{mpi}: {}", said(&output));
+            let report = report(&scratch, "all.json");
+            let ranks = report["ranks"]["processes"].as_array().expect("a list");
+            assert_eq!(ranks.len(), 2, "{mpi}, {way:?}");
+            for rank in ranks {
+                let seconds = |name: &str| rank[name].as_f64().expect("seconds");
+                assert!(seconds("time_s") > seconds("mpi_s") + 0.1, "{mpi}, {way:?}: {rank:#}");
+            }
         }
     }
 }

@@ -152,7 +152,7 @@ impl Ranks {
         if !missing.is_empty() {
             let is = plural::is(missing.len());
             let missing = named_ranks(missing);
-            error::complain(format!("{missing} {is} missing in {shown}: the report lacks them"));
+            error::complain(format!("{missing} {is} missing in {shown} and in the report"));
         }
         Ok(Ranks { files })
     }
