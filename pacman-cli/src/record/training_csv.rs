@@ -10,6 +10,7 @@ use pacman_events::shown::shown_path;
 
 use pacman_core::atomic_write;
 
+use super::turn::Turn;
 use crate::error::{CliError, CliResult};
 
 /// One run's measurement of one phase: a mean over its executions.
@@ -34,8 +35,25 @@ pub(crate) struct Measurement {
 /// # Errors
 /// One line that names the file.
 pub(crate) fn append(path: &Path, rows: &[Measurement]) -> CliResult<()> {
+    add(path, |file| rows.iter().for_each(|row| file.push(row)))
+}
+
+/// Adds the rows of one run of a program, with the number after the highest that the file has.
+///
+/// # Errors
+/// As [`append`].
+pub(crate) fn append_run(path: &Path, rows: Vec<Measurement>) -> CliResult<()> {
+    add(path, |file| {
+        let last = rows.first().map_or(0, |row| file.runs_of(&row.machine, &row.program));
+        rows.into_iter().for_each(|row| file.push(&Measurement { run: last + 1, ..row }));
+    })
+}
+
+fn add(path: &Path, rows: impl FnOnce(&mut TrainingCsv)) -> CliResult<()> {
+    let is_special = fs::metadata(path).is_ok_and(|about| !about.is_file());
+    let _turn = (!is_special).then(|| Turn::wait(path));
     let mut file = TrainingCsv::read(path)?;
-    rows.iter().for_each(|row| file.push(row));
+    rows(&mut file);
     file.save()
 }
 
@@ -222,6 +240,40 @@ mod tests {
         assert_eq!(runs(&path, "a, b", "x"), Ok(2));
         assert_eq!(runs(&path, "elsewhere", "x"), Ok(0));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing unfinished stays");
+    }
+
+    #[test]
+    fn commands_that_end_together_lose_no_row() {
+        let place = Directory::new().unwrap();
+        let path = place.path().join("data.csv");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..25 {
+                        append_run(&path, vec![measured("x", 0, &[])]).unwrap();
+                    }
+                });
+            }
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        let numbers: Vec<u64> = text
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').nth(5).unwrap().parse().unwrap())
+            .collect();
+        assert_eq!(numbers, (1..=100).collect::<Vec<u64>>(), "{text}");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_gets_no_row_is_not_made() {
+        let place = Directory::new().unwrap();
+        let path = place.path().join("data.csv");
+        drop(Turn::wait(&path));
+        assert!(!path.exists());
+        fs::write(&path, "").unwrap();
+        drop(Turn::wait(&path));
+        assert!(path.exists(), "it was there");
     }
 
     #[test]

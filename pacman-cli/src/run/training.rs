@@ -22,8 +22,6 @@ pub(super) struct Training {
     path: PathBuf,
     machine: String,
     program: String,
-    /// One more than the highest that the file has of this program on this machine.
-    run: u64,
 }
 
 impl Training {
@@ -41,8 +39,8 @@ impl Training {
         topology.caveats().iter().for_each(error::complain);
         let machine = machine_name(&topology);
         let program = names::last(&text_of(program)).to_owned();
-        let run = training_csv::runs(path, &machine, &program)? + 1;
-        Ok(Training { path: path.to_owned(), machine, program, run })
+        training_csv::runs(path, &machine, &program)?;
+        Ok(Training { path: path.to_owned(), machine, program })
     }
 
     /// Adds a row for each region. Answers lines about regions and counts that the rows lack.
@@ -80,7 +78,7 @@ impl Training {
             lines.push(format!("nothing is added to {shown}: no region is there to add"));
             return Ok(lines);
         }
-        training_csv::append(&self.path, &rows)?;
+        training_csv::append_run(&self.path, rows)?;
         Ok(lines)
     }
 
@@ -115,7 +113,8 @@ impl Training {
             program: self.program.clone(),
             phase: region.name.text.clone(),
             configuration: Configuration::new(threads).map_err(CliError::refused)?,
-            run: self.run,
+            // The file has the number when the row is added.
+            run: 0,
             seconds,
             executions: widest.executions,
             counts,

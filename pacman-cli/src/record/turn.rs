@@ -1,0 +1,72 @@
+//! Commands that add to one file take turns, so that none replaces the rows of another.
+//!
+//! The lock is on the file itself and ends with its holder. It is none of `flock`'s, which a script may
+//! hold around the command.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Nobody else adds to the file while this value lives.
+#[derive(Debug)]
+pub(super) struct Turn<'p> {
+    path: &'p Path,
+    /// `None` where the file cannot be locked: then nobody is waited for.
+    file: Option<File>,
+    /// The file was made for the lock.
+    is_made: bool,
+}
+
+impl Turn<'_> {
+    /// Waits for those that add to the file now.
+    pub(super) fn wait(path: &Path) -> Turn<'_> {
+        loop {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true);
+            let made = options.clone().create_new(true).open(path);
+            let is_made = made.is_ok();
+            let file = made.or_else(|_| options.open(path)).ok();
+            let file = file.filter(|file| lock(file).is_ok());
+            let turn = Turn { path, file, is_made };
+            // The one before may have replaced the file.
+            if turn.file.is_none() || turn.is_of_path() {
+                return turn;
+            }
+        }
+    }
+
+    fn is_of_path(&self) -> bool {
+        let own = self.file.as_ref().and_then(|file| file.metadata().ok());
+        let there = fs::metadata(self.path).ok();
+        let number = |file: fs::Metadata| (file.dev(), file.ino());
+        own.map(number) == there.map(number)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // A file that nothing was written to was not there before.
+        if self.is_made && self.is_of_path() {
+            let _ = fs::remove_file(self.path);
+        }
+    }
+}
+
+fn lock(file: &File) -> io::Result<()> {
+    // SAFETY: all bits zero are a valid `flock`: from the begin to the end of the file.
+    let mut range: libc::flock = unsafe { std::mem::zeroed() };
+    range.l_type = libc::F_WRLCK as libc::c_short;
+    range.l_whence = libc::SEEK_SET as libc::c_short;
+    loop {
+        // SAFETY: the command reads one `flock`, and `range` is one.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLKW, &raw mut range) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
