@@ -24,6 +24,32 @@ SIMULATED = "PACMAN_MACHINE" in os.environ
 EVENTS = "CYCLES,INSTRUCTIONS,task-clock" if SIMULATED else "task-clock,page-faults"
 
 
+#: Each child of it has another call of the simulated machine fail.
+LOST = """
+import os, warnings
+import pacman_pmu
+for call in range(60):
+    child = os.fork()
+    if child == 0:
+        # Its processors read counters by calls.
+        os.environ["PACMAN_MACHINE"] = "alderlake"
+        os.environ["PACMAN_MACHINE_FAULT"] = f"{call}:5"
+        answer = ran = None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                pacman_pmu.start("CYCLES")
+                with pacman_pmu.phase("one"):
+                    ran = True
+                answer = "warned" if caught else "counted"
+            except pacman_pmu.CounterError as error:
+                answer = f"after the work: {error}" if ran else "refused"
+        print(answer, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
 def work(seconds: float) -> None:
     """Uses the processor for this time of the thread."""
     end = time.thread_time() + seconds
@@ -222,6 +248,16 @@ class Default(unittest.TestCase):
                     work(0.05)
         faults = row(pacman_pmu.report(), "touch")["page-faults [faults]"]
         self.assertGreaterEqual(faults, 1 if SIMULATED else pages)
+
+    @unittest.skipUnless(SIMULATED, "the calls of a real machine do not fail")
+    def test_counters_that_are_lost_in_a_phase_are_a_warning_at_its_end(self) -> None:
+        told = subprocess.run(
+            [sys.executable, "-c", LOST], check=True, capture_output=True, text=True
+        )
+        answers = told.stdout.split()
+        self.assertLessEqual(set(answers), {"counted", "refused", "warned"}, told.stdout)
+        self.assertIn("warned", answers)
+        self.assertIn("counted", answers)
 
     @unittest.skipUnless(hasattr(os, "fork"), "no fork")
     def test_a_child_of_fork_counts_for_itself(self) -> None:

@@ -76,6 +76,7 @@ fn short_phases_are_left_alone_until_they_are_long() {
     run(&mut phase, 50, |on| 1e-4 * saturated(on));
     assert_eq!((phase.state(), phase.next().threads()), (State::LeftAlone, 8));
     assert!(phase.why().contains("too short"), "{}", phase.why());
+    assert_eq!(phase.why().lines().count(), 1, "{}", phase.why());
     run(&mut phase, 100, saturated);
     // Three threads cost 8 % more than two. Which of them the search meets depends on where it begins.
     assert!((2..=3).contains(&phase.next().threads()), "{}", phase.why());

@@ -37,6 +37,7 @@ pub(crate) const CONFLICT: u8 = 3;
   pacman-pmu plan --cpu skl --spread --thread INSTRUCTIONS,L1D_MISSES,L2_MISSES,LLC_MISSES
 
 In JSON a fixed counter n has number 32 + n, and an ESCR is its register number.
+
 Exit status:
   0  planned
   2  a wrong name or option

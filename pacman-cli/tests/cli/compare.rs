@@ -151,6 +151,33 @@ fn a_region_that_got_slower_is_named_and_changes_the_exit_status() {
 }
 
 #[test]
+fn small_regions_change_no_status_and_changed_functions_are_noted() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-g", "-O1", "-fopenmp"], SOURCE) else { return };
+    let path = scratch.named("real.json");
+    let output = pacman_pmu(&["run", "-o", &path, "--"]).arg(&program).output();
+    assert_eq!(status(&output.expect("it runs")), Some(0));
+    let real = fs::read_to_string(&path).expect("a report").replace(", line ", ", region ");
+    let mut real: Value = serde_json::from_str(&real).expect("JSON");
+    let regions = real["processes"][0]["regions"].as_array_mut().expect("a list");
+    regions.sort_by_key(|one| one["line"].as_u64());
+    for (number, region) in regions.iter_mut().enumerate() {
+        region["name"] = format!("main, region {number}").into();
+    }
+    let before = scaled(&scratch, &real, 1.0, "before.json");
+    let after = scaled(&scratch, &real, 9.0, "after.json");
+    for (least, code) in [("1", 1), ("100", 0)] {
+        let output = run(&["compare", &before, &after, "--least", least]);
+        assert_eq!(status(&output), Some(code), "{}", text(&output.stdout));
+    }
+    real["processes"][0]["regions"].as_array_mut().expect("a list").truncate(1);
+    let fewer = scaled(&scratch, &real, 1.0, "fewer.json");
+    let output = run(&["compare", &before, &fewer]);
+    let said = text(&output.stdout);
+    assert!(said.contains("has 2 regions before and 1 after: those are matched"), "{said}");
+}
+
+#[test]
 fn verdicts_are_unclear_where_the_sides_cannot_be_trusted() {
     let scratch = Scratch::new();
     let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };

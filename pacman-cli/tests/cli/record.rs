@@ -330,6 +330,36 @@ fn an_openmp_program_is_recorded_as_it_is() {
 }
 
 #[test]
+fn a_busy_machine_is_told_at_the_end() {
+    let place = Scratch::new();
+    // Long enough that the kernel takes the processor away: 0.2 s.
+    let source = "
+volatile long turns;
+int main(void) {
+    for (int round = 0; round < 10; round++) {
+        #pragma omp parallel
+        for (long i = 0; i < 20000000; i++) turns = i;
+    }
+    return 0;
+}";
+    let Some(program) = place.compile("cc", &["-O1", "-fopenmp"], source) else { return };
+    let contexts = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut others: Vec<_> = (0..2 * contexts)
+        .map(|_| Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap())
+        .collect();
+    let data = place.named("data.csv");
+    let options = ["--regions", "--configurations", "1x1", "--runs", "2", "-o", &data, "--"];
+    let answer = pacman_pmu(&[&["record"], &options[..]].concat()).arg(&program).output().unwrap();
+    for other in &mut others {
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+    let said = text(&answer.stdout);
+    assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+    assert!(said.contains("in 2 of 2 runs the first thread had a processor in less"), "{said}");
+}
+
+#[test]
 fn what_is_recorded_can_be_trained_on_and_adapted_with() {
     if configurations() < 2 {
         skipped("one context");

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use pacman_regions::Recording;
+use pacman_suite::skipped;
 
 use super::scratch::Scratch;
-use super::{library, text};
+use super::{library, pacman_pmu, text};
 
 /// A module with a region, whose runtime is among its own dependencies.
 const PART: &str = r#"
@@ -178,4 +179,51 @@ fn the_time_before_the_runtime_comes_is_the_process_s() {
     let Some(programs) = Programs::new() else { return };
     let process = programs.recorded("after a while", &library()).process;
     assert!(process.seconds >= 0.2, "{process:?}");
+}
+
+/// Goes to another root, where a plugin brings the runtime.
+const ELSEWHERE: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+int main(int count, char **words) {
+  if (count < 2 || chroot(words[1]) || chdir("/")) return 77;
+  void *plugin = dlopen("/plugin.so", RTLD_NOW);
+  return plugin ? ((int (*)(void))dlsym(plugin, "work"))() : 78;
+}
+"#;
+
+const PLUGIN: &str = r"
+int work(void) {
+  int sum = 0;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+  sum += 1;
+  return sum;
+}
+";
+
+#[test]
+fn a_runtime_that_comes_after_the_root_has_changed_is_said_to_be_unobserved() {
+    // SAFETY: takes nothing.
+    if unsafe { libc::geteuid() } != 0 {
+        return skipped("only root changes its root");
+    }
+    let scratch = Scratch::new();
+    let flags = ["-shared", "-fPIC", "-fopenmp", "-Wl,-rpath,$ORIGIN"];
+    let Some(plugin) = scratch.compile("gcc", &flags, PLUGIN) else { return };
+    let root = scratch.path("root");
+    fs::create_dir(&root).expect("a directory");
+    fs::rename(plugin, root.join("plugin.so")).expect("its own");
+    let runtime = Command::new("gcc").arg("-print-file-name=libgomp.so.1").output();
+    let runtime = runtime.expect("gcc is there").stdout;
+    fs::copy(text(&runtime).trim(), root.join("libgomp.so.1")).expect("GCC's runtime");
+    let Some(program) = scratch.compile("gcc", &["-O1"], ELSEWHERE) else { return };
+    let mut command = pacman_pmu(&["run", "--"]);
+    let answer = command.arg(&program).arg(&root).output().expect("it runs");
+    let said = text(&answer.stderr);
+    assert_eq!(answer.status.code(), Some(2), "{said}");
+    let lines = said.lines().filter(|line| line.starts_with("libpacman_omp.so: "));
+    let lines: Vec<&str> = lines.collect();
+    assert!(lines.len() == 1 && lines[0].contains("cannot load"), "{said}");
+    assert!(lines[0].ends_with("nothing of this process is recorded"), "{said}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::scratch::Scratch;
-use super::{pacman_pmu, text};
+use super::{library, pacman_pmu, text};
 
 const TAILS: &str = include_str!("times/tails.c");
 const INSIDE: &str = include_str!("times/inside.c");
@@ -97,6 +97,41 @@ fn in_95_of_100_runs_heavy_tails_are_in_the_time_and_estimates_hold() {
     let runs = std::env::var("PACMAN_TIMES_RUNS").ok().and_then(|runs| runs.parse().ok());
     let runs: usize = runs.unwrap_or(100);
     covers(runs, (95 * runs).div_ceil(100));
+}
+
+#[test]
+fn figures_that_a_sample_says_nothing_about_are_absent_and_a_line_says_so() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-g", "-O1", "-fopenmp"], TAILS) else { return };
+    let mut known = [false; 2];
+    for (turn, kind) in ["pareto", "phases"].into_iter().cycle().take(8).enumerate() {
+        // Both forms are of one recording.
+        let directory = scratch.path(&format!("recordings {turn}"));
+        let mut private = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+        private.create(&directory).expect("a directory");
+        let mut command = std::process::Command::new(&program);
+        command.arg(kind).env("LD_PRELOAD", library()).env("PACMAN_OMP_DIR", &directory);
+        command.env("PACMAN_OMP_OVERHEAD", "1").env("GOMP_SPINCOUNT", "2000");
+        assert!(command.output().expect("it runs").status.success());
+        let read = |form: &str| {
+            let path = scratch.path(form);
+            let mut command = pacman_pmu(&["run", "--read"]);
+            let answer = command.arg(&directory).arg("-o").arg(&path).output().expect("it runs");
+            assert!(answer.status.success(), "{}", text(&answer.stderr));
+            std::fs::read_to_string(path).expect("a report")
+        };
+        let report: Value = serde_json::from_str(&read("r.json")).expect("JSON");
+        let region = region(&report["processes"][0], "region");
+        let is_known = number(&region["sampling"]["margin"]) < 0.5;
+        let said = read("r.txt");
+        assert_eq!(said.contains("of 1 region the sample says nothing"), !is_known, "{said}");
+        for figure in ["imbalance", "waiting"] {
+            assert_eq!(region[figure].is_null(), !is_known, "{kind}: {region:#}");
+        }
+        known[usize::from(is_known)] = true;
+    }
+    assert_eq!(known, [true; 2], "neither kind is always or never known");
 }
 
 #[test]

@@ -67,6 +67,19 @@ fn a_command_that_ignores_ctrl_c_is_let_go_by_the_second() {
 }
 
 #[test]
+fn an_interrupted_run_of_several_is_left_out_and_a_line_says_so() {
+    for (option, says) in [(&[][..], "run 1 was interrupted and is left out"), (&["-q"], "")] {
+        let several = [&STAT[..], &["-r", "3"], option].concat();
+        let (job, _) = Job::start(&several, "echo ready; exec sleep 60");
+        job.press(libc::SIGINT);
+        let answer = job.end();
+        let said = text(&answer.stderr);
+        assert_eq!(answer.status.code(), Some(130), "{said}");
+        assert!(said.contains("0 runs, exit status 130") && said.contains(says), "{said}");
+    }
+}
+
+#[test]
 fn sigterm_goes_to_the_command() {
     let (job, _) =
         Job::start(&STAT, "trap 'exit 5' TERM; echo ready; while :; do sleep 0.02; done");

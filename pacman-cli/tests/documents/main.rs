@@ -7,6 +7,7 @@
 
 mod blocks;
 mod place;
+mod promises;
 mod statuses;
 #[allow(dead_code, reason = "the tests of installations need more of it")]
 #[path = "../install/tree.rs"]
