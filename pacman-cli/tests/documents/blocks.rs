@@ -11,15 +11,25 @@ pub(crate) struct Block {
     pub(crate) not_run: Option<String>,
 }
 
-/// The blocks of a page: those of a shell, and the lines after `$` in others.
+/// Languages of blocks without shell lines, except behind `$`.
+const LANGUAGES: [&str; 8] =
+    ["text", "rust", "rust,ignore", "c", "cmake", "fortran", "python", "crates"];
+
+/// The blocks of a page: those of a shell, and the lines after `$` in others. A block in another form would
+/// escape the tests.
 pub(crate) fn of_page(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut comment = "";
     let mut lines = page.lines().enumerate();
     while let Some((at, line)) = lines.next() {
         let Some(language) = line.trim_start().strip_prefix("```") else {
+            let is_code = comment.is_empty() && line.starts_with("    ");
+            let is_fence = line.trim_start().starts_with("~~~");
+            assert!(!is_code && !is_fence, "line {}: begin a block with ```: {line}", at + 1);
             if !line.trim().is_empty() {
                 comment = line.trim();
+            } else if !comment.starts_with("<!-- ") {
+                comment = "";
             }
             continue;
         };
@@ -30,7 +40,8 @@ pub(crate) fn of_page(page: &str) -> Vec<Block> {
             .collect();
         let typed: Vec<&str> = match language.trim() {
             "sh" | "shell" | "bash" => body,
-            _ => {
+            other => {
+                assert!(LANGUAGES.contains(&other), "line {}: a block of {other:?}", at + 1);
                 let typed = body.iter().filter_map(|line| line.trim_start().strip_prefix("$ "));
                 typed.collect()
             }
@@ -55,6 +66,26 @@ fn commented(line: usize, text: String, comment: &str) -> Block {
     Block { line, text, statuses, not_run }
 }
 
+/// The lines of a source's comment that begin with `compiler`. They suppose that pkg-config finds PACMAN.
+pub(crate) fn of_comment(source: &str, compiler: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut goes_on = false;
+    for (at, line) in source.lines().enumerate() {
+        let line = line.trim_start_matches([' ', '*', '!']);
+        let line = line.strip_prefix("Build:").unwrap_or(line).trim();
+        match blocks.last_mut() {
+            Some(last) if goes_on => last.text.push_str(&format!("\n{line}")),
+            _ if line.starts_with(compiler) => {
+                let found = "export PKG_CONFIG_PATH=\"$HOME/.local/lib/pkgconfig\"";
+                blocks.push(commented(at + 1, format!("{found}\n{line}"), ""));
+            }
+            _ => continue,
+        }
+        goes_on = line.ends_with('\\');
+    }
+    blocks
+}
+
 /// The examples of a help text, without their explanations.
 pub(crate) fn of_help(help: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
@@ -77,6 +108,15 @@ pub(crate) fn of_help(help: &str) -> Vec<Block> {
         goes_on = command.ends_with('\\') || command.ends_with('|');
     }
     blocks
+}
+
+/// Commands inside of sentences: `` `pacman-pmu …` ``, as words. Three dots stand for something that is left out.
+pub(crate) fn in_sentences(page: &str) -> Vec<Vec<String>> {
+    let text: Vec<&str> = page.split("```").step_by(2).collect();
+    let text = text.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let code = text.split('`').skip(1).step_by(2).filter(|code| !code.contains(['…', '$', '|']));
+    let own = code.filter_map(|code| code.strip_prefix("pacman-pmu "));
+    own.map(|rest| rest.split(' ').map(str::to_owned).collect()).collect()
 }
 
 /// The command of a line: an explanation stands behind two spaces at least.

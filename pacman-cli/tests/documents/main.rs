@@ -1,5 +1,5 @@
-//! Each shell line of README.md, of the pages in `docs` and of `--help` runs as it is typed, or carries
-//! the reason why it does not.
+//! Each shell line of README.md, of the manual and all other pages, of `pacman.h` and of `--help` runs as it is
+//! typed, or carries the reason why it does not. Man pages are the texts of `--help` and of `pacman.h`.
 //!
 //! Pages say it in a comment right before the block: `<!-- not run: REASON -->`, or
 //! `<!-- status 0, 1 or 3: REASON -->` for a block whose last line may end so. Examples of `--help` are
@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use blocks::Block;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use pacman_suite::skipped_part;
 use place::Place;
 
@@ -42,27 +43,58 @@ const MAY_END_WITH_1: [(&str, &str); 3] = [
 const OPTIONAL: [&str; 10] =
     ["cc", "gcc", "g++", "clang", "gfortran", "mpirun", "jq", "make", "pkg-config", "python3"];
 
-fn pages() -> Vec<PathBuf> {
+/// README.md and the pages in `docs`.
+fn manual() -> Vec<PathBuf> {
     let folder = tree::root().join("docs");
-    let entries = fs::read_dir(folder).expect("the pages");
-    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    pages.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
-    pages.push(tree::root().join("README.md"));
+    let is_of_manual = |page: &PathBuf| {
+        let above = page.parent();
+        above == Some(&folder) || page.ends_with("README.md") && above == Some(tree::root())
+    };
+    pages().into_iter().filter(is_of_manual).collect()
+}
+
+/// All pages of the sources.
+fn pages() -> Vec<PathBuf> {
+    let mut folders = vec![tree::root().to_owned()];
+    let mut pages = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            if path.is_dir() && !path.is_symlink() && !name.starts_with('.') && name != "target" {
+                folders.push(path);
+            } else if name.ends_with(".md") {
+                pages.push(path);
+            }
+        }
+    }
     pages.sort();
     pages
+}
+
+/// The name of a page: its path below the root.
+fn name(page: &Path) -> String {
+    page.strip_prefix(tree::root()).expect("a page of the sources").display().to_string()
 }
 
 #[test]
 fn the_lines_of_the_pages_run_as_they_are_typed() {
     let Some(place) = Place::of_tests() else { return };
-    let all: Vec<(String, Vec<Block>)> = pages()
+    let mut all: Vec<(String, Vec<Block>)> = pages()
         .iter()
         .map(|page| {
-            let name = page.file_name().expect("a name").to_string_lossy().into_owned();
             let text = fs::read_to_string(page).expect("a page");
-            (name, blocks::of_page(&text))
+            (name(page), blocks::of_page(&text))
         })
         .collect();
+    for (path, compiler) in
+        [("pacman-ffi/include/pacman.h", "cc "), ("pacman-ffi/fortran/pacman.f90", "gfortran ")]
+    {
+        let text = fs::read_to_string(source(path)).expect("a source");
+        let block = blocks::of_comment(&text, compiler);
+        assert_eq!(block.len(), 1, "{path} says how to build");
+        all.push((path.to_owned(), block));
+    }
     let blocks: usize = all.iter().map(|(_, blocks)| blocks.len()).sum();
     assert!(blocks > 40, "{blocks} blocks: the pages have more");
     assert_all(place, all);
@@ -95,6 +127,38 @@ fn the_examples_of_the_help_run_as_they_are_typed() {
     let examples: usize = all.iter().map(|(_, blocks)| blocks.len()).sum();
     assert!(examples > 60, "{examples} examples: the help has more");
     assert_all(place, all);
+}
+
+#[test]
+fn commands_in_sentences_are_understood() {
+    let mut seen = 0;
+    for page in pages().iter().filter(|page| !name(page).starts_with("CHANGELOG")) {
+        let text = fs::read_to_string(page).expect("a page");
+        for words in blocks::in_sentences(&text) {
+            seen += 1;
+            let all = [&["pacman-pmu".to_owned()], &words[..]].concat();
+            let mut own = pacman_cli::command_line();
+            let Err(error) = own.try_get_matches_from_mut(all) else { continue };
+            // The sentence names the command, or an option without its value.
+            let is_part = match error.kind() {
+                ErrorKind::MissingRequiredArgument
+                | ErrorKind::MissingSubcommand
+                | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => true,
+                ErrorKind::InvalidValue => {
+                    error.get(ContextKind::InvalidValue)
+                        == Some(&ContextValue::String(String::new()))
+                }
+                _ => false,
+            };
+            assert!(
+                is_part || !error.use_stderr(),
+                "{}: pacman-pmu {}: {error}",
+                name(page),
+                words.join(" ")
+            );
+        }
+    }
+    assert!(seen > 30, "{seen} commands: the pages have more");
 }
 
 /// Runs the blocks of each page in a folder of its own, two pages at a time.

@@ -231,8 +231,17 @@ impl Place {
 
     /// A folder with all that the lines name.
     pub(crate) fn folder(&self, page: &str) -> PathBuf {
-        let folder = self.path(&page.replace(' ', "-"));
+        let folder = self.path(&page.replace([' ', '/'], "-"));
         finish(Command::new("cp").arg("-r").arg(self.path("files")).arg(&folder));
+        // The lines of a page beside sources are typed there.
+        let beside = source(page).parent().map(Path::to_owned).unwrap_or_default();
+        for ending in ["c", "f90"] {
+            for entry in fs::read_dir(&beside).into_iter().flatten().flatten() {
+                if entry.path().extension().is_some_and(|own| own == ending) {
+                    fs::copy(entry.path(), folder.join(entry.file_name())).expect("a copy");
+                }
+            }
+        }
         for name in ["examples", "tests"] {
             symlink(source(name), folder.join(name)).expect("a link");
         }

@@ -8,7 +8,7 @@
 
 use std::fs;
 
-use crate::{pages, source};
+use crate::{manual, source};
 
 /// Words of sentences about statuses, silence and loss.
 const WORDS: [&str; 38] = [
@@ -131,7 +131,7 @@ fn promises() -> Vec<Sentence> {
         let found = sentences(text).into_iter().filter(|text| has_word(text));
         all.extend(found.map(|text| Sentence { page: page.to_owned(), text }));
     };
-    for page in pages() {
+    for page in manual() {
         let name = page.file_name().expect("a name").to_string_lossy().into_owned();
         if !OTHER_PAGES.iter().any(|(other, _)| *other == name) {
             take(&name, &fs::read_to_string(&page).expect("a page"));
