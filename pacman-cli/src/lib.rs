@@ -21,6 +21,7 @@ mod metrics;
 mod model;
 mod noise;
 mod output;
+mod overwritten;
 pub mod parsers;
 mod plan;
 mod quota;

@@ -11,6 +11,7 @@ use super::report::{Column, ProcessReport, Report};
 use super::{csv, html, json, open_metrics, text, trace};
 use crate::error::{CliError, CliResult};
 use crate::output;
+use crate::overwritten::Before;
 use crate::terminal::Terminal;
 use pacman_core::atomic_write;
 
@@ -31,6 +32,8 @@ pub(super) struct Destination {
     form: Form,
     /// `None` is standard error.
     file: Option<PathBuf>,
+    /// The file before the run.
+    before: Option<Before>,
 }
 
 impl Form {
@@ -67,7 +70,7 @@ impl Form {
 
 impl Destination {
     pub(super) fn standard_error() -> Destination {
-        Destination { form: Form::Text, file: None }
+        Destination { form: Form::Text, file: None, before: None }
     }
 
     pub(super) fn is_standard_error(&self) -> bool {
@@ -77,8 +80,14 @@ impl Destination {
     /// Looks whether the file can be written, so that it is known before the run. A report that is
     /// there stays until the new one is written.
     pub(super) fn file(path: &Path, form: Form) -> CliResult<Destination> {
-        atomic_write::check(path).map_err(|error| CliError::Unwritable(unwritten(path, &error)))?;
-        Ok(Destination { form, file: Some(path.to_path_buf()) })
+        let before = Before::now(path);
+        let before = before.map_err(|error| CliError::Unwritable(unwritten(path, &error)))?;
+        Ok(Destination { form, file: Some(path.to_path_buf()), before: Some(before) })
+    }
+
+    /// The same, whoever has written the file meanwhile: what it gets now has more.
+    pub(super) fn whoever_wrote(self) -> Destination {
+        Destination { before: None, ..self }
     }
 
     /// Writes the report of these processes, one after the other; text and page have the report's own.
@@ -131,7 +140,11 @@ impl Destination {
         let Some(path) = self.file else {
             return say(&answer);
         };
-        atomic_write::write(&path, answer.as_bytes()).map_err(|error| {
+        let written = match self.before {
+            Some(before) => before.write(answer.as_bytes()),
+            None => atomic_write::write(&path, answer.as_bytes()),
+        };
+        written.map_err(|error| {
             let place = match say(&text::write(report, true, Terminal::stderr().width())) {
                 Ok(()) => "it went to standard error",
                 Err(_) => "it is lost, as standard error cannot be written either",

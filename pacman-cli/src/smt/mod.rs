@@ -18,10 +18,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use pacman_core::Topology;
 use pacman_core::platform::{self, PlatformRef};
-use pacman_core::{Topology, atomic_write};
 
 use crate::error::{CliError, CliResult};
+use crate::overwritten::Before;
 use crate::terminal::Terminal;
 
 use command::Watch;
@@ -66,10 +67,10 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> CliResult {
             Ok(status)
         }
         Some(path) => {
-            atomic_write::check(path).map_err(|error| unwritable(path, error))?;
+            let before = Before::now(path).map_err(|error| unwritable(path, error))?;
             let mut report = Vec::new();
             let status = measure(false, &mut report)?;
-            atomic_write::write(path, &report).map_err(|error| unwritable(path, error))?;
+            before.write(&report).map_err(|error| unwritable(path, error))?;
             Ok(status)
         }
     }

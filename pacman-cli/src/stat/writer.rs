@@ -2,11 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use pacman_core::report::DOUBTED;
-use pacman_core::{Event, Provenance, Topology, atomic_write};
+use pacman_core::{Event, Provenance, Topology};
 use pacman_events::shown::{shown_path, text_of};
 
 use super::answer::{Answer, By, Interval, census};
@@ -18,6 +17,7 @@ use crate::document;
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::Exit;
 use crate::output::{self, Output};
+use crate::overwritten::Before;
 use crate::terminal::Terminal;
 
 /// The destination of the answer. Standard output belongs to the command.
@@ -52,7 +52,7 @@ enum Format {
 /// A stream for an answer in parts, or a file for a whole one.
 enum Target {
     Stream(Output<BufWriter<Box<dyn Write>>>),
-    File(PathBuf),
+    File(Before),
 }
 
 impl Sink {
@@ -65,8 +65,7 @@ impl Sink {
                 let to = if args.interval().is_some() {
                     stream(Box::new(File::create(path).map_err(unwritable)?))
                 } else {
-                    atomic_write::check(path).map_err(unwritable)?;
-                    Target::File(path.to_owned())
+                    Target::File(Before::now(path).map_err(unwritable)?)
                 };
                 (to, shown_path(path).to_string())
             }
@@ -79,7 +78,7 @@ impl Sink {
             let bytes = text.as_bytes();
             let done = match &mut self.to {
                 Target::Stream(out) => out.write_all(bytes).and_then(|()| out.flush()),
-                Target::File(path) => atomic_write::write(path, bytes),
+                Target::File(before) => before.write(bytes),
             };
             self.failed = done.err();
         }

@@ -11,9 +11,10 @@ use std::path::PathBuf;
 
 use crate::document;
 use crate::error::{CliError, CliResult};
+use crate::overwritten::Before;
 use crate::terminal::Terminal;
 use crate::validate::checks::{Check, Validator};
-use pacman_core::{atomic_write, platform};
+use pacman_core::platform;
 
 #[cfg(test)]
 pub(crate) use json::Document;
@@ -62,15 +63,17 @@ pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> CliResult {
         None => Check::defaults(),
     };
     // Minutes of work must not end with a file that cannot be written.
-    if let Some(path) = &args.output {
-        atomic_write::check(path).map_err(|error| CliError::unwritable(path, &error))?;
-    }
+    let unwritable = |path: &PathBuf, error| CliError::unwritable(path, &error);
+    let file = args.output.as_ref().map(|path| {
+        Before::now(path).map(|before| (path, before)).map_err(|error| unwritable(path, error))
+    });
+    let file = file.transpose()?;
     let validator = Validator::new().map_err(CliError::refused)?;
     let report = run(&validator, &checks, usize::from(args.repeat));
-    if let Some(path) = &args.output {
+    if let Some((path, before)) = file {
         let json = path.extension().is_some_and(|extension| extension == "json");
-        atomic_write::write(path, render(&report, json, usize::MAX).as_bytes())
-            .map_err(|error| CliError::unwritable(path, &error))?;
+        let text = render(&report, json, usize::MAX);
+        before.write(text.as_bytes()).map_err(|error| unwritable(path, error))?;
     }
     out.write_all(render(&report, args.json, Terminal::stdout().width()).as_bytes())?;
     Ok(exit_status(&report))

@@ -261,6 +261,37 @@ fn a_rank_that_nobody_can_merge_is_told() {
 }
 
 #[test]
+fn commands_that_do_not_know_of_each_other_lose_no_report() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], WAITING) else { return };
+    // A launcher whose variables nobody knows.
+    let start = || {
+        let mut command = rank(&scratch, &program, (0, 2), "all.json");
+        command.env_remove("PMI_RANK").env_remove("PMI_SIZE");
+        started(command)
+    };
+    let (one, other) = (start(), start());
+    ended(&one.wait_with_output().expect("it ends"), 0);
+    let first = report(&scratch, "all.json");
+    let output = other.wait_with_output().expect("it ends");
+    ended(&output, 4);
+    assert!(said(&output).contains("another process has written it"), "{}", said(&output));
+    assert!(said(&output).contains("main, region 0"), "{}", said(&output));
+    assert_eq!(report(&scratch, "all.json"), first, "it stays");
+    // Alone, a command replaces the report.
+    ended(&start().wait_with_output().expect("it ends"), 0);
+    assert_ne!(report(&scratch, "all.json"), first);
+    for kind in [&["stat", "-e", "task-clock"][..], &["smt"]] {
+        let path = scratch.named("answer");
+        let command = [kind, &["-o", &path, "--", "sh", "-c", "echo own > \"$0\"", &path]].concat();
+        let output = pacman_pmu(&command).output().expect("it runs");
+        ended(&output, 4);
+        assert!(said(&output).contains("another process has written it"), "{}", said(&output));
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "own\n");
+    }
+}
+
+#[test]
 fn a_batch_script_of_slurm_is_no_rank() {
     let scratch = Scratch::new();
     let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };

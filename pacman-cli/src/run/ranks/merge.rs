@@ -74,7 +74,7 @@ pub(in crate::run) fn merge_all(turn: &Turn, destination: Destination) -> CliRes
         CliError::Unwritable(format!("{why}; the recordings stay in {shown} for pacman-pmu merge"))
     };
     let ranks = Ranks::found_in(directory).map_err(kept)?;
-    ranks.write(destination).map_err(kept)?;
+    ranks.write(destination.whoever_wrote()).map_err(kept)?;
     remove(directory).map_err(|error| {
         let directory = shown_path(directory);
         CliError::Unwritable(format!("cannot remove {directory}, whose report is written: {error}"))
