@@ -44,6 +44,25 @@ fn numbers_and_flags_may_be_json_values() {
 }
 
 #[test]
+fn an_extra_register_is_one_of_the_event() {
+    let with = |event: &str, register: &str, value: &str| {
+        let fields = json!({"EventCode": event, "UMask": "0x01", "MSRIndex": register,
+            "MSRValue": value});
+        config("skl", fields)
+    };
+    assert_eq!(with("0xb7,0xbb", "0x1a6,0x1a7", "0x10001"), Ok(0x1b7));
+    assert_eq!(with("0xc6", "0x3f7", "0x11"), Ok(0x1c6));
+    assert_eq!(with("0x3c", "0x00", "0x00"), Ok(0x13c));
+    // Linux would leave the register as it is.
+    for (event, register) in [("0x3c", "0x1a6,0x1a7"), ("0xc6", "0x3f6"), ("0x3c", "0x123")] {
+        let refusal = with(event, register, "0x4").expect_err(register);
+        assert!(refusal.contains("NEW: its MSRIndex is 0x"), "{refusal}");
+    }
+    let refusal = with("0x3c", "0x00", "0x4").expect_err("no register");
+    assert!(refusal.contains("MSRValue is 0x4, and MSRIndex names no register"), "{refusal}");
+}
+
+#[test]
 fn marks_and_line_ends_of_other_systems_do_not_matter() {
     let text = "\u{feff}[\r\n{\"EventName\": \"NEW\\r\\n\",\r\n\"EventCode\": \"0x42\\r\\n\",\r\n\
                 \"Counter\": \"0,1\\r\\n\"}]\r\n";

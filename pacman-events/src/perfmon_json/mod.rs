@@ -127,6 +127,16 @@ fn source(
     if has_register && (fixed.is_some() || facts.family == Family::Amd) {
         return Err("MSRIndex names a register that its counter does not use".into());
     }
+    let value = event.number("MSRValue", u64::MAX)?;
+    if value != 0 && !has_register {
+        return Err(format!("MSRValue is {value:#x}, and MSRIndex names no register"));
+    }
+    if let Some((select, msr)) = choices.iter().find(|choice| !is_register_of(cpu, **choice)) {
+        return Err(format!(
+            "its MSRIndex is {msr:#x}, and no event {:#04x} of {cpu} has that register",
+            select & 0xff
+        ));
+    }
     let select = match fixed {
         Some(_) if filter != 0 => return Err("a fixed counter has no filters".into()),
         Some(fixed) => fixed::config(fixed, name),
@@ -158,7 +168,7 @@ fn source(
         name: name.to_owned().into(),
         select: select | bit(ANY, any_thread),
         choices,
-        value: if has_register { event.number("MSRValue", u64::MAX)? } else { 0 },
+        value,
         counters: general,
         smt_off,
         fixed,
@@ -177,6 +187,16 @@ fn has_wide_masks(cpu: CpuModel) -> bool {
         Family::Intel => db::events(cpu).any(|event| event.select() >> 40 & 0xff != 0),
         family => family == Family::Generic,
     }
+}
+
+/// Whether events of that code have that extra register. Linux chooses the register by the event: another one would stay
+/// as it is, and the event would count something else.
+fn is_register_of(cpu: CpuModel, (select, msr): (u16, u16)) -> bool {
+    let is_same = |known: &(u16, u16)| known.1 == msr && known.0 & 0xff == select & 0xff;
+    let has_same = |source: Source| source.choices.iter().any(is_same);
+    msr == 0
+        || cpu.family() == Family::Generic
+        || db::events(cpu).any(|event| has_same(Source::of(&event)))
 }
 
 /// The selectors and registers of an event with extra registers, paired by position.
