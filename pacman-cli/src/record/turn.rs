@@ -47,8 +47,9 @@ impl Turn<'_> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        // A file that nothing was written to was not there before.
-        if self.is_made && self.is_of_path() {
+        // A file that nothing was written to was not there before. One that cannot be replaced is written in place.
+        let is_empty = fs::metadata(self.path).is_ok_and(|file| file.len() == 0);
+        if self.is_made && is_empty && self.is_of_path() {
             let _ = fs::remove_file(self.path);
         }
     }
