@@ -6,6 +6,7 @@
 mod clauses;
 mod kept;
 mod packed;
+mod readings;
 mod remembered;
 #[path = "../cli/schema.rs"]
 mod schema;

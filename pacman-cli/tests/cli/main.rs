@@ -37,7 +37,6 @@ mod run_phases;
 mod run_plugins;
 mod run_quota;
 mod run_ranks;
-mod run_readings;
 mod run_refusals;
 mod run_remarks;
 mod run_report;
