@@ -71,10 +71,16 @@ static void meet(void) {
     total++;
 #pragma omp barrier
 #pragma omp critical
-    total++;
+    {
+#pragma omp atomic
+      total++;
+    }
 #pragma omp single
 #pragma omp task
-    total++;
+    {
+#pragma omp atomic
+      total++;
+    }
   }
 }
 
