@@ -183,10 +183,10 @@ impl Session {
         };
         let (sets, clock) = (shared.sets(), *shared.clock());
         let mut owner = ThreadRecorder::open(sets, Target::Caller, clock)?;
-        shared.readings().measure(shared.events(), sets, &mut owner);
+        shared.readings.measure(shared.events(), sets, &mut owner);
         let caps = owner.caps();
         let record = shared.join(|number| {
-            let cpu = place.map(|place| place.cpu()).or_else(|| shared.current_cpu());
+            let cpu = place.map(|place| place.cpu()).or_else(|| shared.platform().current_cpu());
             let since = clock.now();
             // SAFETY: gettid takes nothing and cannot fail.
             let tid = unsafe { libc::gettid() };

@@ -61,7 +61,7 @@ pub(crate) struct Shared {
     /// The number of named phases.
     known: AtomicU32,
     state: Fenced<State>,
-    readings: Readings,
+    pub(super) readings: Readings,
 }
 
 /// The places for attaching threads, in order.
@@ -245,16 +245,6 @@ impl Shared {
         &self.platform
     }
 
-    /// The hardware context that the calling thread runs on now.
-    pub(super) fn current_cpu(&self) -> Option<u32> {
-        self.platform.current_cpu()
-    }
-
-    /// The counts of empty phases.
-    pub(super) fn readings(&self) -> &Readings {
-        &self.readings
-    }
-
     /// Sets `at_end`, which is called when the last handle and attachment are gone.
     pub(super) fn ending_with(mut self, at_end: Option<AtEnd>) -> Shared {
         self.at_end = at_end;
@@ -373,7 +363,7 @@ impl Shared {
     /// The next free place of the placement, if the session has one.
     pub(super) fn take_place(&self) -> Result<Option<Place>> {
         let Some(Placed { placement, places }) = &self.placement else { return Ok(None) };
-        let here = placement.is_none().then(|| self.current_cpu()).flatten();
+        let here = placement.is_none().then(|| self.platform.current_cpu()).flatten();
         let mut state = self.state.lock();
         let mut free = places.iter().filter(|place| !state.taken.contains_key(&place.cpu()));
         let first = free.clone().next();

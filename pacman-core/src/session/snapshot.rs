@@ -103,7 +103,7 @@ pub(super) fn report(shared: &Shared) -> Report {
         notes,
     };
     report.notes.extend(report.zero_count_warnings());
-    report.notes.extend(shared.readings().notes(&report));
+    report.notes.extend(shared.readings.notes(&report));
     report
 }
 

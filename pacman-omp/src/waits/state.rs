@@ -79,8 +79,7 @@ pub(crate) struct WaitState {
     own: Cell<u64>,
     /// The ticks of all waits, for phases.
     waited: Cell<u64>,
-    /// Since when the thread has been outside of its part in the region that it starts, in ticks; 0 if it
-    /// is not.
+    /// Since when the thread has been outside of its part in the region that it starts; 0 if it is not.
     idle_since: Cell<u64>,
     table: UnsafeCell<Table>,
     counts: WaitCounts,
@@ -197,8 +196,7 @@ impl WaitState {
     }
 
     /// Ends a call at `ended`. Answers the ticks in which it did not wait: those of tasks, and those without a
-    /// processor. All may be such: the call counts as a wait of no time, as one does that is over at once. `None` if it
-    /// did not wait and no thread could make it.
+    /// processor, which may be all. `None` if it did not wait and no thread could make it.
     #[inline(always)]
     pub(crate) fn close(&self, ended: u64, now: impl Fn() -> u64) -> Option<u64> {
         let open = self.end_waiting(ended, now);
