@@ -164,6 +164,8 @@ fn commands_in_sentences_are_understood() {
 /// Runs the blocks of each page in a folder of its own, two pages at a time.
 fn assert_all(place: &Place, mut pages: Vec<(String, Vec<Block>)>) {
     for (page, blocks) in &mut pages {
+        // Programs that blocks would have built, and the program that was lacking: later blocks start them.
+        let mut unbuilt: Vec<(String, &str)> = Vec::new();
         blocks.retain(|block| {
             let words = |line: &str| -> Vec<String> {
                 line.split(|one: char| !(one.is_alphanumeric() || "+-_./".contains(one)))
@@ -173,7 +175,17 @@ fn assert_all(place: &Place, mut pages: Vec<(String, Vec<Block>)>) {
             let words = words(&block.text);
             let lacking = OPTIONAL
                 .iter()
-                .find(|program| words.iter().any(|word| word == *program) && !place.has(program));
+                .find(|program| words.iter().any(|word| word == *program) && !place.has(program))
+                .copied();
+            let starts =
+                |name: &str| words.iter().any(|word| word.strip_prefix("./") == Some(name));
+            let lacking = lacking.or_else(|| {
+                unbuilt.iter().find(|(name, _)| starts(name)).map(|(_, program)| *program)
+            });
+            if let Some(program) = lacking {
+                let built = words.windows(2).filter(|pair| pair[0] == "-o");
+                unbuilt.extend(built.map(|pair| (pair[1].clone(), program)));
+            }
             if let (Some(program), None) = (lacking, &block.not_run) {
                 skipped_part(format!("{page}, line {}", block.line), format!("no {program}"));
             }
