@@ -42,6 +42,7 @@ mod terminal;
 mod test_platform;
 mod topo;
 mod trusted_driver;
+mod turn;
 mod validate;
 
 use std::env;

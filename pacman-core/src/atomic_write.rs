@@ -42,6 +42,29 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Writes a file that is not there yet, as a whole.
+///
+/// # Errors
+/// The system's error; `AlreadyExists` if a file is there by now, which stays.
+pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    let place = Place::of(path)?;
+    if place.there.is_some() {
+        return Err(io::Error::from_raw_os_error(libc::EEXIST));
+    }
+    let directory = place.path.parent().unwrap_or(Path::new(""));
+    let mut draft = Draft::within(directory, None)?;
+    draft.file.write_all(content)?;
+    match fs::hard_link(&draft.path.0, &place.path) {
+        // A file system without links, such as FAT.
+        Err(error)
+            if [libc::EPERM, libc::EOPNOTSUPP].contains(&error.raw_os_error().unwrap_or(0)) =>
+        {
+            finish(draft, &place.path, &[])
+        }
+        done => done,
+    }
+}
+
 /// Writes a file whose name others can guess: it replaces any file of that name, and does not
 /// follow a link.
 ///

@@ -5,7 +5,6 @@ mod phases;
 mod regions;
 mod schedule;
 pub(crate) mod training_csv;
-mod turn;
 
 use pacman_events::plural::number;
 use std::collections::BTreeSet;

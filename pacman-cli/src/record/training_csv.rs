@@ -10,8 +10,8 @@ use pacman_events::shown::shown_path;
 
 use pacman_core::atomic_write;
 
-use super::turn::Turn;
 use crate::error::{CliError, CliResult};
+use crate::turn::Turn;
 
 /// One run's measurement of one phase: a mean over its executions.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::report::{Factor, ProcessReport, Reason, RegionReport};
-use super::text::{help, number, reason_at, share};
+use super::text::{help, number, reason_at, seconds, share};
 
 /// The most findings of a process.
 const MOST: usize = 5;
@@ -15,7 +15,7 @@ const WORTH: f64 = 0.01;
 /// Fewer contexts must take at most so much of the time.
 const QUICKER: f64 = 0.9;
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -40,14 +40,32 @@ pub(super) struct Finding {
     pub(super) fact: String,
     /// The change.
     pub(super) remedy: String,
-    /// Predicted gain of wall time; an upper bound if other threads' work takes its place.
+    /// Predicted gain of wall time. For waits it is their whole part, which is the most that a change can gain; for fewer
+    /// threads it is the difference of the usual times.
     pub(super) gain_s: f64,
+    /// Half of the interval of `gain_s` where waits are estimates from a sample; null if it is not known.
+    pub(super) margin_s: Option<f64>,
 }
 
 impl Finding {
+    /// The gain that is certain, as far as is known.
+    fn least(&self) -> f64 {
+        self.gain_s - self.margin_s.unwrap_or(0.0)
+    }
+
+    /// The gain for people.
+    pub(super) fn gain(&self) -> String {
+        match self.margin_s.filter(|margin| *margin > 0.0) {
+            Some(margin) => format!("{} ±{}", seconds(self.gain_s), seconds(margin)),
+            None => seconds(self.gain_s),
+        }
+    }
+
     /// One line without the gain.
     pub(super) fn line(&self) -> String {
-        let place = self.place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
+        // The fact has the place of a construct.
+        let place = self.place.as_ref().filter(|place| !self.fact.contains(*place));
+        let place = place.map_or_else(String::new, |place| format!(" ({place})"));
         format!("{}{place}: {}. {}", self.region, self.fact, self.remedy)
     }
 }
@@ -61,7 +79,7 @@ pub(super) fn of(process: &ProcessReport) -> Vec<Finding> {
             let both = [fewer_threads(process, region), waits(process, region)];
             both.into_iter().flatten().max_by(|one, other| one.gain_s.total_cmp(&other.gain_s))
         })
-        .filter(|finding| finding.gain_s >= WORTH * process.process.seconds)
+        .filter(|finding| finding.least() >= WORTH * process.process.seconds)
         .collect();
     findings.sort_by(|one, other| other.gain_s.total_cmp(&one.gain_s));
     findings.truncate(MOST);
@@ -82,16 +100,16 @@ fn fewer_threads(process: &ProcessReport, region: &RegionReport) -> Option<Findi
         ),
         remedy: format!("To help: give it num_threads({on}), or more work for each thread."),
         gain_s: region.without_packing() * (1.0 - ratio),
+        margin_s: None,
     })
 }
 
-/// Threads that had no processor wait for each other, too: then the waits tell of the machine. A sample that says nothing
-/// of the threads says nothing of their waits.
+/// Threads that had no processor wait for each other, too: then the waits tell of the machine.
 fn waits(process: &ProcessReport, region: &RegionReport) -> Option<Finding> {
-    let is_known = region.sampling.is_none_or(|sampling| sampling.is_known());
-    if process.lacks_processors() || !is_known {
+    if process.lacks_processors() {
         return None;
     }
+    let margin = region.sampling.map_or(0.0, |sampling| sampling.margin);
     let losses = &region.states.as_ref()?.losses;
     let total = |reason: &Reason| {
         losses.reasons.get(reason).map_or(0.0, |(uneven, common)| uneven + common)
@@ -115,6 +133,7 @@ fn waits(process: &ProcessReport, region: &RegionReport) -> Option<Finding> {
         ),
         remedy: help(factor, Some(worst)).to_owned(),
         gain_s: region.outer * part,
+        margin_s: Some(region.outer * margin),
     })
 }
 
@@ -126,7 +145,7 @@ fn place(region: &RegionReport) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use pacman_regions::{Adaptation, Recording};
+    use pacman_regions::{Adaptation, Recording, Sampling};
 
     use super::*;
     use crate::run::made;
@@ -166,5 +185,14 @@ mod tests {
         assert!(finding.fact.contains("for a critical section"), "{finding:?}");
         assert!(finding.remedy.contains("hold the lock for less work"), "{finding:?}");
         assert_eq!(finding.gain_s, 5.0, "the threads wait 10 of their 16 s in a region of 8 s");
+        assert_eq!((finding.margin_s, &*finding.gain()), (Some(0.0), "5.00 s"));
+
+        let with = |margin| {
+            let mut recording = recording.clone();
+            recording.regions[0].sampling = Some(Sampling { timed: 5, margin, cost: None });
+            findings(&recording)
+        };
+        assert_eq!(with(0.25)[0].gain(), "5.00 s ±2.00 s");
+        assert_eq!(with(0.62), [], "it may be nothing");
     }
 }

@@ -102,7 +102,7 @@ const SECTIONS: [fn(&ProcessReport, usize) -> String; 8] = [
 /// The findings, each with the time that it may gain.
 fn findings(process: &ProcessReport) -> String {
     let item = |finding: &Finding| {
-        format!("<li><b>{}</b> {}</li>", seconds(finding.gain_s), escaped(&finding.line()))
+        format!("<li><b>{}</b> {}</li>", finding.gain(), escaped(&finding.line()))
     };
     let items: String = findings::of(process).iter().map(item).collect();
     if items.is_empty() {

@@ -109,7 +109,7 @@ fn findings(process: &ProcessReport) -> String {
     let findings = findings::of(process);
     let lines = findings
         .iter()
-        .map(|finding| format!("{:>9}  {}\n", seconds(finding.gain_s), clean(&finding.line())));
+        .map(|finding| format!("{:>9}  {}\n", finding.gain(), clean(&finding.line())));
     let lines: String = lines.collect();
     if lines.is_empty() {
         lines

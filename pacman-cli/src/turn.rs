@@ -1,4 +1,4 @@
-//! Commands that add to one file take turns, so that none replaces the rows of another.
+//! Commands that write one file take turns, so that none replaces the rows or the report of another.
 //!
 //! The lock is on the file itself and ends with its holder. It is none of `flock`'s, which a script may
 //! hold around the command.
@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Nobody else adds to the file while this value lives.
 #[derive(Debug)]
-pub(super) struct Turn<'p> {
+pub(crate) struct Turn<'p> {
     path: &'p Path,
     /// `None` where the file cannot be locked: then nobody is waited for.
     file: Option<File>,
@@ -21,7 +21,7 @@ pub(super) struct Turn<'p> {
 
 impl Turn<'_> {
     /// Waits for those that add to the file now.
-    pub(super) fn wait(path: &Path) -> Turn<'_> {
+    pub(crate) fn wait(path: &Path) -> Turn<'_> {
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true);
@@ -35,6 +35,11 @@ impl Turn<'_> {
                 return turn;
             }
         }
+    }
+
+    /// Whether there was no file before.
+    pub(crate) fn is_made(&self) -> bool {
+        self.is_made
     }
 
     fn is_of_path(&self) -> bool {
