@@ -206,7 +206,9 @@ impl ProgramMemory {
         match wrong {
             Some(region) => Err(format!("region {:?} has a cost that is none", region.region)),
             None if memory.starts.iter().all(|start| {
-                is_cost(start.cost) && start.expected.iter().all(|one| is_cost(one.1))
+                is_cost(start.cost)
+                    && is_cost(start.least)
+                    && start.expected.iter().all(|one| is_cost(one.1))
             }) =>
             {
                 Ok(memory)
@@ -352,6 +354,7 @@ mod tests {
                 arguments: "1".into(),
                 threads: 4,
                 cost: 1e-3,
+                least: 1e-3,
                 expected: vec![(1, 0.5)],
                 runs: 1,
             });
@@ -365,6 +368,7 @@ mod tests {
             (text(|memory| memory.regions[0].default_cost = 0.0), "a cost that is none"),
             (text(|memory| memory.starts[0].cost = f64::INFINITY), "expected f64"),
             (text(|memory| memory.starts[0].expected[0].1 = 0.0), "a cost that is none"),
+            (text(|memory| memory.starts[0].least = -1.0), "a cost that is none"),
             (text(|_| ()).replace("\"threads\"", "\"x\""), "unknown field"),
             (text(|_| ())[..40].to_owned(), "EOF"),
             (String::new(), "EOF"),

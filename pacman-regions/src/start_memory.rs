@@ -21,8 +21,10 @@ pub struct StartMemory {
     pub arguments: String,
     /// The threads of a team of which the program says nothing.
     pub threads: u32,
-    /// Seconds of an execution of a region: the mean over all regions in the best of the runs.
+    /// Seconds of an execution of a region in the latest run: the mean over all regions.
     pub cost: f64,
+    /// The least of the costs of all runs.
+    pub least: f64,
     /// Other numbers of threads with the cost that the latest run expects of each, as a part of `cost`.
     pub expected: Vec<(u32, f64)>,
     /// The runs.
@@ -40,15 +42,14 @@ pub struct StartChoice {
     pub is_tried: bool,
 }
 
-/// Adds a run. It replaces what earlier ones with the same arguments and threads expected. Of the costs the least
-/// stays: a busy machine makes a run longer, and nothing makes it shorter than it is.
+/// Adds a run. It replaces the cost of earlier ones with the same arguments and threads, and what they expected.
 pub(crate) fn add(starts: &mut Vec<StartMemory>, mut new: StartMemory) {
     let is_same =
         |old: &StartMemory| (&old.arguments, old.threads) == (&new.arguments, new.threads);
     if let Some(at) = starts.iter().position(is_same) {
         let old = starts.remove(at);
         new.runs = new.runs.saturating_add(old.runs);
-        new.cost = new.cost.min(old.cost);
+        new.least = new.least.min(old.least);
     }
     if starts.len() >= MOST {
         starts.remove(0);
@@ -58,12 +59,15 @@ pub(crate) fn add(starts: &mut Vec<StartMemory>, mut new: StartMemory) {
 
 /// The number of threads for a run with these arguments, where its default would be `default`. `None` if that is the
 /// best one as far as is known.
+///
+/// The latest run with another number must beat the best run with the default. So a busy machine, or an input that has
+/// become larger, gives the default back after one run.
 pub(crate) fn choose(starts: &[StartMemory], arguments: &str, default: u32) -> Option<StartChoice> {
     let same = |start: &&StartMemory| start.arguments == arguments;
     let usual = starts.iter().filter(same).find(|start| start.threads == default)?;
     let tried = |threads: u32| {
         let start = starts.iter().filter(same).find(|start| start.threads == threads)?;
-        Some(start.cost / usual.cost)
+        Some(start.cost / usual.least)
     };
     let others = starts.iter().filter(same).map(|start| start.threads);
     let of_tried = others.filter_map(|threads| {
@@ -84,7 +88,8 @@ mod tests {
 
     fn start(threads: u32, cost: f64, expected: &[(u32, f64)]) -> StartMemory {
         let arguments = "01234567".to_owned();
-        StartMemory { arguments, threads, cost, expected: expected.to_vec(), runs: 1 }
+        let (least, expected) = (cost, expected.to_vec());
+        StartMemory { arguments, threads, cost, least, expected, runs: 1 }
     }
 
     fn chosen(starts: &[StartMemory]) -> Option<(u32, bool)> {
@@ -117,12 +122,16 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_machine_does_not_make_a_number_worse() {
+    fn a_number_that_took_longer_once_is_left() {
         let mut starts = vec![start(8, 1.0, &[]), start(2, 0.5, &[])];
-        add(&mut starts, start(2, 7.0, &[]));
-        assert_eq!(chosen(&starts), Some((2, true)));
+        // A busy machine makes the default no worse.
+        add(&mut starts, start(8, 9.0, &[]));
+        assert_eq!(choose(&starts, "01234567", 8).map(|choice| choice.ratio), Some(0.5));
+        // The input is larger now.
+        add(&mut starts, start(2, 5.0, &[]));
+        assert_eq!(chosen(&starts), None);
         let two = starts.iter().find(|start| start.threads == 2).expect("it is there");
-        assert_eq!((two.cost, two.runs), (0.5, 2));
+        assert_eq!((two.cost, two.least, two.runs), (5.0, 0.5, 2));
         (0..200).for_each(|threads| add(&mut starts, start(threads, 1.0, &[])));
         assert_eq!(starts.len(), MOST);
     }

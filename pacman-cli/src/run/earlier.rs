@@ -4,11 +4,12 @@ use std::os::unix::ffi::OsStrExt;
 
 use pacman_adapt::predict::machine_share;
 use pacman_core::Topology;
-use pacman_regions::{ProgramKey, StartChoice, StartMemory, hash_of_arguments};
+use pacman_regions::{Ending, ProgramKey, StartChoice, StartMemory, hash_of_arguments};
 
 use super::arguments::RunArgs;
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::elf;
+use crate::exit::Exit;
 use crate::remembered::Store;
 use crate::stat::found;
 
@@ -71,18 +72,22 @@ impl Program {
         Ok(memory.start(&self.arguments, default))
     }
 
-    /// The cost of the run that `report` tells. `None` if not just this program ran regions, or if no region ran.
+    /// The cost of the run that `report` tells. `None` if the program failed or was ended, if not just this program ran
+    /// regions, and if no region ran.
     pub(super) fn measured(&self, report: &Report) -> Option<StartMemory> {
         let mut observed = report.observed();
         let (only, None) = (observed.next()?, observed.next()) else { return None };
+        // A run that was cut off has another mixture of regions.
+        let is_whole = report.ended.exit == Exit::Status(0) && only.process.ending == Ending::Exit;
         let is_it = only.process.pid == report.ended.pid && only.process.command == self.command;
         let executions: u64 = only.regions.iter().map(outermost).sum();
         let cost = only.in_regions / executions as f64;
-        let is_measured = is_it && executions > 0 && only.roots == 1 && cost > 0.0;
+        let is_measured = is_it && is_whole && executions > 0 && only.roots == 1 && cost > 0.0;
         is_measured.then(|| StartMemory {
             arguments: self.arguments.clone(),
             threads: only.threads,
             cost,
+            least: cost,
             expected: expected(only),
             runs: 1,
         })

@@ -62,8 +62,10 @@ pub(crate) struct StartMemory {
     arguments: String,
     /// Threads of a team of which the program says nothing.
     threads: u32,
-    /// Seconds of an execution of a region: the mean over all regions in the best of the runs.
+    /// Seconds of an execution of a region in the latest run: the mean over all regions.
     cost: Cost,
+    /// The least of the costs of all runs.
+    least: Cost,
     /// Other numbers of threads with the cost that the latest run expects of each, as a part of `cost`.
     expected: Vec<(u32, Cost)>,
     /// Runs.
@@ -142,6 +144,7 @@ mod tests {
             arguments: "01234567".into(),
             threads: 4,
             cost: 1.0,
+            least: 1.0,
             expected: vec![(1, 0.5)],
             runs: 1,
         };

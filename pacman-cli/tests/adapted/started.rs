@@ -11,7 +11,7 @@ use super::{alone, pacman_pmu, text};
 
 const SOURCE: &str = r#"
 #include <stdio.h>
-int main(void) {
+int main(int count, char **words) {
   int threads = 0;
   for (int round = 0; round < 20; round++) {
     threads = 0;
@@ -19,7 +19,7 @@ int main(void) {
     for (volatile int i = 0; i < 20000; i++) threads += i == 0;
   }
   printf("%d\n", threads);
-  return 0;
+  return count > 1 && words[1][0] == 'f';
 }
 "#;
 
@@ -127,6 +127,7 @@ fn a_run_starts_with_the_threads_that_earlier_ones_were_best_with() {
         program.edit(|starts| {
             for start in starts {
                 start["cost"] = json!(if start["threads"] == 1 { one } else { 1e-3 });
+                start["least"] = start["cost"].clone();
             }
         });
     };
@@ -157,6 +158,18 @@ fn a_memory_that_cannot_be_read_is_said_and_the_default_stays() {
     );
     let (ran, said) = program.run(&[], &[], None);
     assert!(ran == all && !said.contains("default"), "the run replaced it: {said}");
+}
+
+#[test]
+fn a_run_that_failed_tells_no_cost() {
+    let _alone = alone();
+    let Some((program, _)) = remembering() else { return };
+    program.run(&[], &[], None);
+    let before = program.starts();
+    let mut command = pacman_pmu(&["run", "--adapt", "--"]);
+    command.arg(&program.program).arg("fails").env("PACMAN_OMP_MEMORY", &program.directory);
+    assert_eq!(command.output().expect("it runs").status.code(), Some(1));
+    assert_eq!(program.starts(), before);
 }
 
 /// The command is a script, whose program may be another one tomorrow.
