@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds PACMAN and installs it: the command, the libraries and what belongs to them.
+# Builds PACMAN and installs it: the commands, the libraries and what belongs to them.
 set -eu
 
 usage() {
@@ -103,7 +103,7 @@ if [ -n "$from" ]; then
     from=$(CDPATH='' cd -- "$from" && pwd)
 else
     "${CARGO:-cargo}" build --manifest-path "$here/Cargo.toml" --profile "${PACMAN_PROFILE:-dist}" \
-        -p pacman-cli -p pacman-omp -p pacman-ffi --message-format json-render-diagnostics \
+        -p pacman-cli -p pacman-train -p pacman-omp -p pacman-ffi --message-format json-render-diagnostics \
         >"$scratch/messages"
 fi
 # built FILE: the path of a file of the build.
@@ -117,6 +117,7 @@ built() {
     printf '%s\n' "$path"
 }
 command=$(built pacman-pmu)
+train=$(built pacman-train)
 pages=$(built pacman-pages)
 engine=$(built libpacman_omp_engine.so)
 # Cargo does not list it: the engine's build script puts it beside the engine.
@@ -191,6 +192,8 @@ if [ ! -d "$root" ]; then
     echo ./ >>"$scratch/list"
 fi
 put_program 755 "$command" bin/pacman-pmu
+# The command starts it from its own folder.
+put_program 755 "$train" bin/pacman-train
 # The command looks for it here, whatever the place of other libraries.
 put_program 644 "$observer" lib/pacman/libpacman_omp.so
 # The library loads it from its own folder.

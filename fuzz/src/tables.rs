@@ -21,7 +21,7 @@ pub fn tables(data: &[u8]) {
         let table = CostTable::of(model).expect("its costs");
         let _ = parsers::counts_with_costs(&text, table);
     }
-    let Ok(rows) = parsers::executions(&text) else { return };
+    let Ok(rows) = pacman_train::parsers::executions(&text) else { return };
     for machine in machines(&rows) {
         match Dataset::of(machine, &rows, None) {
             Ok(data) => assert!(!data.programs().is_empty() && !data.fingerprint().is_empty()),

@@ -8,7 +8,7 @@ use pacman_events::shown::shown;
 use crate::terminal::Terminal;
 
 /// Writes columns of words.
-pub(crate) fn words<const N: usize>(
+pub fn words<const N: usize>(
     out: &mut dyn Write,
     header: [&str; N],
     rows: &[[String; N]],
@@ -19,7 +19,7 @@ pub(crate) fn words<const N: usize>(
 }
 
 /// Writes a column of names, and figures to the right.
-pub(crate) fn figures<const N: usize>(
+pub fn figures<const N: usize>(
     out: &mut dyn Write,
     header: [&str; N],
     rows: &[[String; N]],

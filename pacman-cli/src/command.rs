@@ -5,10 +5,11 @@ use std::io::Write;
 use clap::{Parser, Subcommand};
 use pacman_core::platform;
 
+use crate::elsewhere::Elsewhere;
 use crate::error::CliResult;
 use crate::{
-    budget, compare, doctor, events, metrics, model, plan, record, remembered, run, smt, stat,
-    topo, validate,
+    budget, compare, doctor, elsewhere, events, metrics, plan, remembered, run, smt, stat, topo,
+    validate,
 };
 
 /// Count, explain and use hardware performance counters of threads on SMT cores.
@@ -42,23 +43,33 @@ pub(crate) enum Command {
     Compare(compare::CompareArgs),
     Doctor(doctor::DoctorArgs),
     Encode(events::EncodeArgs),
-    Evaluate(model::EvaluateArgs),
+    /// Show how well predictors do on programs that they were not trained on
+    Evaluate(Elsewhere),
     List(events::ListArgs),
     Memory(remembered::MemoryArgs),
     Merge(run::MergeArgs),
     Metrics(metrics::MetricsArgs),
     Plan(plan::PlanArgs),
-    Predict(model::PredictArgs),
-    Record(record::RecordArgs),
+    /// Predict the time of a phase at every configuration, and name the next one to run
+    Predict(Elsewhere),
+    /// Record the times of a program's phases on the configurations of this machine
+    Record(Elsewhere),
     Run(run::RunArgs),
     Smt(smt::SmtArgs),
     Stat(stat::StatArgs),
     Topo(topo::TopoArgs),
-    Train(model::TrainArgs),
+    /// Train a model that predicts the time of a phase with other numbers of threads
+    Train(Elsewhere),
     Validate(validate::ValidateArgs),
 }
 
 impl Command {
+    /// Whether another program has the command.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        use Command::{Evaluate, Predict, Record, Train};
+        matches!(self, Evaluate(_) | Predict(_) | Record(_) | Train(_))
+    }
+
     /// Runs the command; the answer is its exit status.
     pub(crate) fn run(&self, out: &mut dyn Write) -> CliResult {
         match self {
@@ -66,20 +77,19 @@ impl Command {
             Command::Compare(args) => compare::compare(args, out),
             Command::Doctor(args) => doctor::doctor(args, out),
             Command::Encode(args) => events::encode(args, &**platform::current(), out),
-            Command::Evaluate(args) => model::evaluate(args, out),
             Command::List(args) => events::list(args, &**platform::current(), out),
             Command::Memory(args) => remembered::memory(args, out),
             Command::Merge(args) => run::merge(args),
             Command::Metrics(args) => metrics::metrics(args, &**platform::current(), out),
             Command::Plan(args) => plan::plan(args, &**platform::current(), out),
-            Command::Predict(args) => model::predict(args, out),
-            Command::Record(args) => record::record(args, out),
             Command::Run(args) => run::run(args),
             Command::Smt(args) => smt::smt(args, out),
             Command::Stat(args) => stat::stat(args),
             Command::Topo(args) => topo::topo(args, out),
-            Command::Train(args) => model::train(args, out),
             Command::Validate(args) => validate::validate(args, out),
+            Command::Evaluate(_) | Command::Predict(_) | Command::Record(_) | Command::Train(_) => {
+                Err(elsewhere::become_it())
+            }
         }
     }
 }
@@ -101,6 +111,7 @@ Exit status:
   0  done
   2  bad input: one line on standard error gives the reason
   4  the answer could not be written
+  127  the program pacman-train is missing, which has record, train, predict and evaluate
   Some commands have more; their --help lists them.
   A reader may close standard output early: the exit status stays the same.";
 

@@ -60,7 +60,7 @@ pub(crate) fn parse(text: &str) -> CliResult<Vec<Counted<'_>>> {
 /// # Errors
 /// `BadInput` for a file that cannot be read, that is not text, or that is longer than
 /// [`MOST_BYTES`].
-pub(crate) fn read(file: &Path) -> CliResult<String> {
+pub fn read(file: &Path) -> CliResult<String> {
     let text = if is_standard_input(file) {
         input::text_of(io::stdin().lock(), MOST_BYTES)
     } else {
@@ -70,11 +70,12 @@ pub(crate) fn read(file: &Path) -> CliResult<String> {
 }
 
 /// A file's name in messages.
-pub(crate) fn named(file: &Path) -> String {
+pub fn named(file: &Path) -> String {
     if is_standard_input(file) { "standard input".into() } else { shown_path(file).to_string() }
 }
 
-pub(crate) fn is_standard_input(file: &Path) -> bool {
+/// Whether the file is standard input: `-`.
+pub fn is_standard_input(file: &Path) -> bool {
     file == Path::new("-")
 }
 

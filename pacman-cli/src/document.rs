@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::indented::{Indented, OneLine};
 
 /// Writes a document, indented, with a line feed.
-pub(crate) fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
     write_to(&mut *out, document)
 }
 

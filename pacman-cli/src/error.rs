@@ -10,7 +10,7 @@ use pacman_events::shown::{line, shown_path};
 
 /// Why a command gives up: one line for standard error, and by its kind the exit status.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CliError {
+pub enum CliError {
     /// Invalid arguments or files.
     BadInput(String),
     /// The machine, the system or the program cannot satisfy the request.
@@ -24,7 +24,7 @@ pub(crate) enum CliError {
 }
 
 /// An answer of a command, which is its exit status if nothing else is said.
-pub(crate) type CliResult<T = u8> = Result<T, CliError>;
+pub type CliResult<T = u8> = Result<T, CliError>;
 
 /// The exit status of [`CliError::BadInput`], for a command that answers several inputs.
 pub(crate) const BAD_INPUT: u8 = 2;
@@ -35,7 +35,7 @@ pub(crate) const UNWRITABLE: u8 = 4;
 
 impl CliError {
     /// The exit status. 126 and 127 are those of shells.
-    pub(crate) fn status(&self) -> u8 {
+    pub fn status(&self) -> u8 {
         match self {
             CliError::Refused(_) => REFUSED,
             CliError::BadInput(_) => BAD_INPUT,
@@ -46,21 +46,23 @@ impl CliError {
     }
 
     /// Writes the line to standard error and returns the exit status.
-    pub(crate) fn complain(&self) -> u8 {
+    pub fn complain(&self) -> u8 {
         complain(self);
         self.status()
     }
 
-    pub(crate) fn bad_input(problem: impl fmt::Display) -> CliError {
+    /// [`CliError::BadInput`] with that line.
+    pub fn bad_input(problem: impl fmt::Display) -> CliError {
         CliError::BadInput(problem.to_string())
     }
 
-    pub(crate) fn refused(problem: impl fmt::Display) -> CliError {
+    /// [`CliError::Refused`] with that line.
+    pub fn refused(problem: impl fmt::Display) -> CliError {
         CliError::Refused(problem.to_string())
     }
 
     /// The file that the answer was to go to cannot be made or written.
-    pub(crate) fn unwritable(path: &Path, error: &io::Error) -> CliError {
+    pub fn unwritable(path: &Path, error: &io::Error) -> CliError {
         let advice = match error.kind() {
             ErrorKind::StorageFull => "make room, or name a file elsewhere",
             _ => "name a file in a directory that can be written",
@@ -69,7 +71,7 @@ impl CliError {
     }
 
     /// A program could not be started, and what helps.
-    pub(crate) fn not_run(program: impl AsRef<OsStr>, error: &io::Error) -> CliError {
+    pub fn not_run(program: impl AsRef<OsStr>, error: &io::Error) -> CliError {
         let problem = unrunnable(program.as_ref(), error);
         match error.raw_os_error() {
             Some(libc::ENOENT) => CliError::NotFound(problem),
@@ -86,7 +88,7 @@ impl CliError {
     }
 
     /// The same with `place` before the line: a file, a line of it, an option.
-    pub(crate) fn within(mut self, place: impl fmt::Display) -> CliError {
+    pub fn within(mut self, place: impl fmt::Display) -> CliError {
         let line = match &mut self {
             CliError::BadInput(line)
             | CliError::Refused(line)
@@ -136,7 +138,7 @@ impl From<pacman_core::Error> for CliError {
 }
 
 /// Writes one line about `problem` to standard error.
-pub(crate) fn complain(problem: impl fmt::Display) {
+pub fn complain(problem: impl fmt::Display) {
     // If standard error is closed too, only the exit status reports the problem.
     let _ = writeln!(io::stderr(), "pacman-pmu: {}", line(&problem.to_string()));
 }

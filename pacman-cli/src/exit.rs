@@ -5,12 +5,14 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 /// The exit status after a second SIGINT or the like, as shells have it for the first.
-pub(crate) const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// An exit status, or the signal that ended the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
+    /// The status of a process that ended by itself.
     Status(u8),
+    /// The number of the signal that ended it.
     Signal(i32),
 }
 

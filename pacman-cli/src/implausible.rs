@@ -5,16 +5,17 @@ use pacman_regions::{Machine, Recording, Row};
 
 /// A thread of a region whose counts were left out.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeftOut {
+pub struct LeftOut {
     /// Index in [`Recording::regions`].
-    pub(crate) region: usize,
+    pub region: usize,
     /// Number in the team.
-    pub(crate) thread: u32,
-    pub(crate) why: String,
+    pub thread: u32,
+    /// The reason, for [`note`].
+    pub why: String,
 }
 
 /// The note on a thread whose counts were left out. It follows the thread's name.
-pub(crate) fn note(why: &str) -> String {
+pub fn note(why: &str) -> String {
     format!("its counts are impossible and are left out of all sums: {why}")
 }
 
@@ -25,7 +26,7 @@ const ENDS: f64 = 1000.0;
 /// Removes the counts of each thread of a region if one of them is impossible in the thread's time.
 ///
 /// All counts of such a thread are removed, because the same reads gave them.
-pub(crate) fn leave_out(recording: &mut Recording) -> Vec<LeftOut> {
+pub fn leave_out(recording: &mut Recording) -> Vec<LeftOut> {
     let events = KnownEvents::of(recording);
     let mut left_out = Vec::new();
     for (at, region) in recording.regions.iter_mut().enumerate() {

@@ -1,55 +1,56 @@
-//! The command `pacman-pmu` as a library, for its two programs and the fuzz targets only: no promise of
-//! compatibility.
+//! The command `pacman-pmu` as a library, for its program, for `pacman-train` and the fuzz targets only: no
+//! promise of compatibility.
 //!
 //! Every subcommand is a module with a structure of arguments and one function that writes to
 //! standard output and returns the exit status.
 
 mod budget;
-mod columns;
+pub mod columns;
 mod command;
 mod compare;
-mod counts;
+pub mod counts;
 mod doctor;
-mod document;
+pub mod document;
 mod elf;
-mod error;
+mod elsewhere;
+pub mod error;
 mod events;
-mod exit;
-mod implausible;
+pub mod exit;
+pub mod implausible;
 mod indented;
 mod metrics;
-mod model;
-mod noise;
 mod output;
 mod overwritten;
 pub mod parsers;
 mod plan;
 mod quota;
-mod record;
+pub mod recording;
 mod records;
 mod remembered;
 mod report_counts;
 mod run;
-mod scheduling;
+pub mod scheduling;
 #[cfg(test)]
 mod schemas;
-mod signals;
+pub mod signals;
 mod smt;
 pub mod started;
 mod stat;
-mod terminal;
+pub mod terminal;
 #[cfg(test)]
 mod test_platform;
 mod topo;
-mod trusted_driver;
+pub mod training_csv;
+pub mod trusted_driver;
 mod turn;
 mod validate;
+mod words;
 
 use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use pacman_core::platform;
 
 use crate::command::{Cli, Command, OnlyRun};
@@ -58,6 +59,41 @@ use crate::output::{Closed, Output};
 
 /// Runs the command that the process's arguments name. Call it before any other thread starts.
 pub fn main() -> ExitCode {
+    respond(|out| {
+        // Another command, a request for help or a mistake is the second parser's.
+        if let Ok(Cli { machine, trust_driver, command: OnlyRun::Run(args) }) = Cli::try_parse() {
+            prepare(machine.as_deref(), trust_driver)?;
+            return run::run(&args);
+        }
+        let parsed = Cli::<Command>::try_parse();
+        let is_elsewhere = match &parsed {
+            Ok(cli) => cli.command.is_elsewhere(),
+            Err(asked) => elsewhere::is_helped(asked),
+        };
+        // The other program says by itself what is simulated.
+        if is_elsewhere {
+            return Err(elsewhere::become_it());
+        }
+        answer(parsed, Command::run, out)
+    })
+}
+
+/// As [`main`], for a program that has some of the commands. Options before them are the same.
+pub fn main_of<C: Subcommand>(
+    about: fn(clap::Command) -> clap::Command,
+    run: fn(&C, &mut dyn Write) -> CliResult,
+) -> ExitCode {
+    respond(|out| {
+        let mut own = about(Cli::<C>::command());
+        let parsed = own
+            .try_get_matches_from_mut(env::args_os())
+            .and_then(|matches| Cli::from_arg_matches(&matches));
+        answer(parsed.map_err(|error| error.format(&mut own)), run, out)
+    })
+}
+
+/// Has a command write to standard output, and ends with its exit status.
+fn respond(answer: impl FnOnce(&mut dyn Write) -> CliResult) -> ExitCode {
     let to: Box<dyn Write> = match started::has_closed_output() {
         true => Box::new(Closed),
         false => Box::new(io::BufWriter::new(io::stdout().lock())),
@@ -67,7 +103,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// The definition of the command, for its man pages and completions.
+/// The definition of the command. `pacman-train` has the whole one, with its own commands.
 pub fn command_line() -> clap::Command {
     Cli::<Command>::command()
 }
@@ -92,16 +128,15 @@ fn prepare(machine: Option<&str>, trust_driver: bool) -> CliResult<()> {
 }
 
 /// Runs the command that the arguments name and writes its answer; returns its exit status.
-fn answer(out: &mut dyn Write) -> CliResult {
-    // Another command, a request for help or a mistake is the second parser's.
-    if let Ok(Cli { machine, trust_driver, command: OnlyRun::Run(args) }) = Cli::try_parse() {
-        prepare(machine.as_deref(), trust_driver)?;
-        return run::run(&args);
-    }
-    let status = match Cli::try_parse() {
+fn answer<C: Subcommand>(
+    parsed: Result<Cli<C>, clap::Error>,
+    run: fn(&C, &mut dyn Write) -> CliResult,
+    out: &mut dyn Write,
+) -> CliResult {
+    let status = match parsed {
         Ok(Cli { machine, trust_driver, command }) => {
             prepare(machine.as_deref(), trust_driver)?;
-            Command::run(&command, out)?
+            run(&command, out)?
         }
         // Help and version are answers, on standard output like any other.
         Err(asked) if !asked.use_stderr() => {

@@ -3,11 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use pacman_adapt::predict::training::Row;
 use pacman_metrics::budget::CostTable;
 
 use crate::elf;
-use crate::model::table::{Defaults, Table};
 use crate::run::names::module::Module;
 use crate::{budget, counts, report_counts};
 
@@ -33,15 +31,6 @@ pub fn counts_of_report(text: &str) -> Result<String, Box<dyn Error>> {
 /// The first line that is not valid.
 pub fn counts_with_costs(text: &str, table: &CostTable) -> Result<usize, Box<dyn Error>> {
     Ok(budget::counts::Counts::parse(text, table)?.events.len())
-}
-
-/// Executions from a table in long form, by default on machine `m` and of program `p`.
-///
-/// # Errors
-/// The first column or line that is not valid.
-pub fn executions(text: &str) -> Result<Vec<Row>, Box<dyn Error>> {
-    let defaults = Defaults { machine: Some("m"), program: Some("p") };
-    Ok(Table::parse(text, &defaults)?.rows)
 }
 
 /// Whether the file is an ELF file whose headers are valid.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pacman_core::topology::{Quota, Throttling};
 
-use crate::run::share;
+use crate::words::share;
 use pacman_events::plural::number;
 
 /// A quota, from the start of a run to its end.

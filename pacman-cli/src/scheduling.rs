@@ -4,7 +4,7 @@ use pacman_regions::Scheduling;
 
 /// The account until now. A child that has ended keeps it until it is reaped. `None` if the kernel
 /// keeps no such account.
-pub(crate) fn of(child: u32) -> Option<Scheduling> {
+pub fn of(child: u32) -> Option<Scheduling> {
     let text = std::fs::read_to_string(format!("/proc/{child}/schedstat")).ok()?;
     let mut nanoseconds = text.split_whitespace().map_while(|word| word.parse::<u64>().ok());
     let (ran, delayed) = (nanoseconds.next()?, nanoseconds.next()?);

@@ -11,7 +11,7 @@ use crate::started;
 
 /// Something that ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wake {
+pub enum Wake {
     /// A child or a followed thread stopped or ended, perhaps several.
     Child,
     /// Another signal came.
@@ -22,21 +22,22 @@ pub(crate) enum Wake {
 
 /// A signal that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sent {
-    pub(crate) number: libc::c_int,
+pub struct Sent {
+    /// The number of the signal.
+    pub number: libc::c_int,
     /// The kernel sent it: from a terminal, so that the command got it too, or for an act of this
     /// process.
-    pub(crate) by_kernel: bool,
+    pub by_kernel: bool,
 }
 
 impl Sent {
     /// Whether it is one by which people end programs that they still want an answer of.
-    pub(crate) fn asks_to_end(self) -> bool {
+    pub fn asks_to_end(self) -> bool {
         [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT].contains(&self.number)
     }
 
     /// Sends it to `pid`, a child that is not reaped yet, unless it got there by itself.
-    pub(crate) fn pass_on(self, pid: libc::pid_t) {
+    pub fn pass_on(self, pid: libc::pid_t) {
         if !self.by_kernel {
             // SAFETY: kill has no preconditions.
             unsafe { libc::kill(pid, self.number) };
@@ -46,14 +47,14 @@ impl Sent {
 
 /// Signals held back from this thread while it lives, to be waited for in turn.
 #[derive(Debug)]
-pub(crate) struct Signals {
+pub struct Signals {
     awaited: libc::sigset_t,
     before: Inherited,
 }
 
 /// The handling of signals before, which a child gets when it becomes another program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Inherited {
+pub struct Inherited {
     mask: libc::sigset_t,
     child: libc::sighandler_t,
 }
@@ -79,7 +80,7 @@ fn ends_a_process() -> impl Iterator<Item = libc::c_int> {
 impl Signals {
     /// Blocks SIGCHLD and all signals that would end this process. It leaves out ignored signals: a
     /// program that was started in the background ignores SIGINT.
-    pub(crate) fn hold() -> CliResult<Signals> {
+    pub fn hold() -> CliResult<Signals> {
         Signals::hold_with(&[])
     }
 
@@ -128,12 +129,12 @@ impl Signals {
     }
 
     /// The state before.
-    pub(crate) fn inherited(&self) -> Inherited {
+    pub fn inherited(&self) -> Inherited {
         self.before
     }
 
     /// Waits for the first event, at most until `deadline`.
-    pub(crate) fn wait(&self, deadline: Instant) -> io::Result<Wake> {
+    pub fn wait(&self, deadline: Instant) -> io::Result<Wake> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let left = libc::timespec {
@@ -167,7 +168,7 @@ impl Signals {
     ///
     /// To be asked once a command has ended. Ctrl-C that goes to both may end the command before
     /// anybody here has waited; left pending, it would end this process, too, when `self` drops.
-    pub(crate) fn asked_to_end(&self) -> io::Result<bool> {
+    pub fn asked_to_end(&self) -> io::Result<bool> {
         let mut asked = false;
         loop {
             match self.wait(Instant::now())? {
@@ -210,7 +211,7 @@ impl Inherited {
 
     /// Restores the same in a child that is about to become another program. It also undoes the
     /// changes of Rust's runtime. It makes only system calls.
-    pub(crate) fn restore_for_another(&self) {
+    pub fn restore_for_another(&self) {
         started::restore();
         self.restore();
     }

@@ -53,14 +53,15 @@ impl Terminal {
 }
 
 /// Passes text on in lines that fit the terminal behind standard output. A line goes when it ends.
-pub(crate) struct Fitted<'a> {
+pub struct Fitted<'a> {
     out: &'a mut dyn Write,
     width: usize,
     line: Vec<u8>,
 }
 
 impl<'a> Fitted<'a> {
-    pub(crate) fn stdout(out: &'a mut dyn Write) -> Fitted<'a> {
+    /// Passes text on to standard output.
+    pub fn stdout(out: &'a mut dyn Write) -> Fitted<'a> {
         Fitted { out, width: Terminal::stdout().width(), line: Vec::new() }
     }
 

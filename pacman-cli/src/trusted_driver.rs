@@ -10,6 +10,6 @@ pub(crate) fn accept(is_given: bool) {
 }
 
 /// The variable of the environment by which a program of this command accepts them, too.
-pub(crate) fn variable() -> Option<(&'static str, &'static str)> {
+pub fn variable() -> Option<(&'static str, &'static str)> {
     perf::trusts_driver().then_some((TRUST_DRIVER, "1"))
 }

@@ -41,10 +41,12 @@ pub mod floating;
 #[doc(hidden)]
 pub mod fork;
 pub mod platform;
+mod plausible;
 mod primitive;
 mod provenance;
 pub mod report;
 pub mod session;
+mod stat;
 #[doc(hidden)]
 pub mod system_calls;
 pub mod thread_registry;

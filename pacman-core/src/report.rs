@@ -8,8 +8,8 @@ use crate::platform::is_of_core_type;
 use crate::provenance::Provenance;
 use pacman_topology::CoreType;
 
-pub use crate::session::Stat;
-pub use crate::session::plausible::implausible;
+pub use crate::plausible::implausible;
+pub use crate::stat::Stat;
 
 /// The rule by which executions count the sets of a session whose events do not fit at once.
 ///

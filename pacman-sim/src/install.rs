@@ -6,7 +6,7 @@ use pacman_core::platform;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
-use crate::machine::Machine;
+use crate::kernel::Machine;
 
 /// The environment variable that names a machine for programs without an option for it.
 const VARIABLE: &str = "PACMAN_MACHINE";

@@ -42,7 +42,6 @@ mod fault;
 pub mod hardware;
 mod install;
 mod kernel;
-mod machine;
 mod machines;
 mod platform;
 mod registers;
@@ -53,8 +52,7 @@ pub use background::CoreActivity;
 pub use error::{Error, ErrorKind, Result};
 pub use fault::Fault;
 pub use install::{install, simulate};
-pub use kernel::SimKernel;
-pub use machine::Machine;
+pub use kernel::{Machine, SimKernel};
 pub use registers::SimMsr;
 
 // The example of README.md is a test.

@@ -11,7 +11,7 @@ use pacman_core::platform::{CoreTypePmu, Platform, PlatformRef};
 use pacman_topology::processors::{Layout, Processors, Simulation, ThreadBinding};
 use pacman_topology::{CpuSet, Error, ErrorKind, Result, Topology};
 
-use crate::machine::Machine;
+use crate::kernel::Machine;
 use crate::task::caller;
 
 impl Machine {

@@ -3,8 +3,8 @@
 use pacman_core::backend::msr::{Errno, MsrIo};
 
 use crate::hardware::Fault;
+use crate::kernel::Machine;
 use crate::kernel::State;
-use crate::machine::Machine;
 use crate::task::caller;
 
 /// The registers of a simulated machine.

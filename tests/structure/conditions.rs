@@ -1,7 +1,8 @@
-//! Whether an item is compiled outside of tests and loom models.
+//! Whether code is compiled outside of tests and loom models.
 
+use proc_macro2::TokenStream;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Item, Meta, Token};
+use syn::{Meta, Token};
 
 /// The values that a condition can have, over all features and targets.
 struct Values {
@@ -9,12 +10,13 @@ struct Values {
     possibly_false: bool,
 }
 
-/// Whether some build that is neither a test nor a loom model compiles what has these attributes.
-pub(crate) fn compiled(attributes: &[Attribute]) -> bool {
-    attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("cfg"))
-        .all(|attribute| attribute.parse_args().is_ok_and(|meta| values(&meta).possibly_true))
+/// Whether an attribute, the tokens between its brackets, is a condition of this name that only tests or loom models
+/// meet: `cfg`, which excludes an item, or `cfg_attr`, which excludes its own attributes.
+pub(crate) fn excludes(name: &str, attribute: &TokenStream) -> bool {
+    let Ok(Meta::List(list)) = syn::parse2(attribute.clone()) else { return false };
+    let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    let condition = parts.ok().and_then(|parts| parts.into_iter().next());
+    list.path.is_ident(name) && condition.is_none_or(|meta| !values(&meta).possibly_true)
 }
 
 fn values(meta: &Meta) -> Values {
@@ -41,27 +43,5 @@ fn values(meta: &Meta) -> Values {
     Values {
         possibly_true: over(|value| value.possibly_true, any),
         possibly_false: over(|value| value.possibly_false, !any),
-    }
-}
-
-/// The attributes of an item of any kind.
-pub(crate) fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::ExternCrate(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::ForeignMod(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Macro(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::TraitAlias(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Union(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        _ => &[],
     }
 }

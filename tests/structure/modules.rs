@@ -1,228 +1,343 @@
-//! The modules of a crate and the names in each, read from its sources.
+//! Which top-level modules of a crate name which others, read from the tokens of its files.
+//!
+//! A top-level module is what the crate's root declares by `mod`, with all files below it. It imports another one
+//! where it names it from the root: `crate::other`, or as many `super` as lead there. A name that the root re-exports
+//! counts for the module that the root takes it from. What the root defines itself is in the module `lib`. Tests and
+//! loom models do not count.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use syn::{ForeignItem, Item, ItemMod, Lit, Meta, UseTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::conditions::{attributes, compiled};
+use crate::conditions::excludes;
 
 /// Reads one source file; `None` if there is none.
 pub(crate) type Reader<'a> = &'a dyn Fn(&Path) -> Option<String>;
 
-pub(crate) type ModuleId = usize;
+/// The module of the crate's root file.
+pub(crate) const ROOT: &str = "lib";
 
-/// One name in a module.
-pub(crate) enum Binding {
-    /// Defined here.
-    Item,
-    /// A child, in a file of its own or inline.
-    Module(ModuleId),
-    /// Imported from this path.
-    Use(Vec<String>),
-}
-
-pub(crate) struct Module {
-    /// Index into [`Crate::files`].
-    pub(crate) file: usize,
-    pub(crate) parent: Option<ModuleId>,
-    pub(crate) names: HashMap<String, Vec<Binding>>,
-    /// Paths of glob imports.
-    pub(crate) globs: Vec<Vec<String>>,
-    /// Whether macro calls may define names that are not in `names`.
-    pub(crate) macros_define: bool,
-    pub(crate) items: Vec<Item>,
-}
-
-/// A crate; its root is module 0.
+/// The modules of a crate, each with those that it imports and a place of each import.
 #[derive(Default)]
-pub(crate) struct Crate {
-    pub(crate) files: Vec<PathBuf>,
-    pub(crate) modules: Vec<Module>,
+pub(crate) struct Modules {
+    pub(crate) imports: BTreeMap<String, BTreeMap<String, String>>,
+    /// What the root names otherwise, with the module that it takes it from.
+    exported: BTreeMap<String, String>,
+    /// Paths from the root: the module that has it, its first name, and its place.
+    paths: Vec<(String, String, String)>,
 }
 
-impl Crate {
+/// Where a token is: its file, the folder of the file's children, and its module's path from the root.
+#[derive(Clone)]
+struct At {
+    file: PathBuf,
+    children: PathBuf,
+    module: Vec<String>,
+}
+
+impl At {
+    fn own(&self) -> &str {
+        self.module.first().map_or(ROOT, String::as_str)
+    }
+}
+
+impl Modules {
     /// Reads the crate that starts at `root`.
-    pub(crate) fn read(root: &Path, reader: Reader) -> Result<Crate, String> {
-        let mut read = Crate::default();
-        let folder = root.parent().unwrap_or(Path::new("")).to_owned();
-        read.file(root, &folder, None, reader)?;
+    pub(crate) fn read(root: &Path, reader: Reader) -> Result<Modules, String> {
+        let mut read = Modules::default();
+        let children = root.parent().unwrap_or(Path::new("")).to_owned();
+        read.file(At { file: root.to_owned(), children, module: Vec::new() }, reader)?;
+        for (own, first, place) in std::mem::take(&mut read.paths) {
+            let exported = read.exported.get(&first).cloned().unwrap_or_default();
+            let mut all = [first, exported].into_iter();
+            let known = all.find(|module| read.imports.contains_key(module));
+            let to = known.unwrap_or_else(|| ROOT.to_owned());
+            if to != own {
+                read.imports.entry(own).or_default().entry(to).or_insert(place);
+            }
+        }
         Ok(read)
     }
 
-    /// Adds the module in `path`, whose children are in `folder`.
-    fn file(
-        &mut self,
-        path: &Path,
-        folder: &Path,
-        parent: Option<ModuleId>,
-        reader: Reader,
-    ) -> Result<ModuleId, String> {
-        let text = reader(path).ok_or_else(|| format!("{}: cannot read", path.display()))?;
-        let parsed =
-            syn::parse_file(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-        self.files.push(path.to_owned());
-        self.module(self.files.len() - 1, folder, parent, parsed.items, reader)
+    fn file(&mut self, at: At, reader: Reader) -> Result<(), String> {
+        let text = reader(&at.file).ok_or_else(|| format!("{}: cannot read", at.file.display()))?;
+        let tokens: TokenStream =
+            text.parse().map_err(|error| format!("{}: {error}", at.file.display()))?;
+        self.imports.entry(at.own().to_owned()).or_default();
+        self.tokens(&tokens.into_iter().collect::<Vec<_>>(), &at, reader)
     }
 
-    fn module(
-        &mut self,
-        file: usize,
-        folder: &Path,
-        parent: Option<ModuleId>,
-        items: Vec<Item>,
-        reader: Reader,
-    ) -> Result<ModuleId, String> {
-        let id = self.modules.len();
-        self.modules.push(Module {
-            file,
-            parent,
-            names: HashMap::new(),
-            globs: Vec::new(),
-            macros_define: false,
-            items: Vec::new(),
-        });
-        for item in items.into_iter().filter(|item| compiled(attributes(item))) {
-            match item {
-                Item::Mod(child) => self.child(id, folder, child, reader)?,
-                item => {
-                    self.define(id, &item);
-                    self.modules[id].items.push(item);
+    fn tokens(&mut self, tokens: &[TokenTree], at: &At, reader: Reader) -> Result<(), String> {
+        let mut rest = tokens;
+        let mut path_attribute = None;
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
+            match (first, after) {
+                (TokenTree::Punct(mark), [TokenTree::Group(group), ..])
+                    if mark.as_char() == '#' =>
+                {
+                    rest = &after[1..];
+                    let attribute = group.stream();
+                    if excludes("cfg", &attribute) {
+                        rest = behind_item(rest);
+                    } else if !excludes("cfg_attr", &attribute) {
+                        path_attribute = path_attribute.or(path_of(attribute.clone()));
+                        self.tokens(&attribute.into_iter().collect::<Vec<_>>(), at, reader)?;
+                    }
                 }
+                (TokenTree::Ident(word), [TokenTree::Ident(name), body, ..]) if word == "mod" => {
+                    rest = &after[2..];
+                    let mut inside = At {
+                        children: at.children.join(name.to_string()),
+                        module: [&at.module[..], &[name.to_string()]].concat(),
+                        file: at.file.clone(),
+                    };
+                    self.imports.entry(inside.own().to_owned()).or_default();
+                    if let TokenTree::Group(body) = body {
+                        let body: Vec<_> = body.stream().into_iter().collect();
+                        self.tokens(&body, &inside, reader)?;
+                        continue;
+                    }
+                    let beside = at.children.join(format!("{name}.rs"));
+                    let folder = at.file.parent().unwrap_or(Path::new(""));
+                    inside.file = match path_attribute.take() {
+                        Some(path) => folder.join(path),
+                        None if reader(&beside).is_some() => beside,
+                        None => inside.children.join("mod.rs"),
+                    };
+                    self.file(inside, reader)?;
+                }
+                (TokenTree::Ident(word), _) if word == "use" && at.module.is_empty() => {
+                    let end = after.iter().position(|token| is_mark(token, ';'));
+                    let (tree, behind) = after.split_at(end.unwrap_or(after.len()));
+                    self.exports(tree, None);
+                    // A re-export is no import of the root.
+                    let before = &tokens[..tokens.len() - after.len() - 1];
+                    if !matches!(before, [.., TokenTree::Ident(word)] if word == "pub")
+                        && !matches!(before, [.., TokenTree::Group(_)])
+                    {
+                        self.path(tree, &[], at, false);
+                    }
+                    rest = behind;
+                }
+                (TokenTree::Ident(_), _) => {
+                    let before = tokens.len() - rest.len() - 1;
+                    let is_member = before > 0 && is_mark(&tokens[before - 1], '.');
+                    rest = self.path(&tokens[before..], &[], at, is_member);
+                }
+                (TokenTree::Group(group), _) => {
+                    let inner: Vec<_> = group.stream().into_iter().collect();
+                    self.tokens(&inner, at, reader)?;
+                }
+                _ => {}
             }
         }
-        Ok(id)
-    }
-
-    /// Adds a child module: inline, at its `#[path]`, or in one of the two usual places.
-    fn child(
-        &mut self,
-        parent: ModuleId,
-        folder: &Path,
-        child: ItemMod,
-        reader: Reader,
-    ) -> Result<(), String> {
-        let name = child.ident.to_string();
-        let inside = folder.join(&name);
-        let file = self.modules[parent].file;
-        let id = if let Some((_, items)) = child.content {
-            self.module(file, &inside, Some(parent), items, reader)?
-        } else if let Some(path) = child.attrs.iter().find_map(|at| path_attribute(&at.meta)) {
-            let path = self.files[file].parent().unwrap_or(Path::new("")).join(path);
-            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            self.file(&path, &folder, Some(parent), reader)?
-        } else {
-            let beside = folder.join(format!("{name}.rs"));
-            let path = if reader(&beside).is_some() { beside } else { inside.join("mod.rs") };
-            self.file(&path, &inside, Some(parent), reader)?
-        };
-        self.bind(parent, name, Binding::Module(id));
         Ok(())
     }
 
-    fn bind(&mut self, module: ModuleId, name: String, binding: Binding) {
-        self.modules[module].names.entry(name).or_default().push(binding);
+    /// Takes a path, or a tree of paths behind `prefix`; returns what is behind it.
+    fn path<'t>(
+        &mut self,
+        tokens: &'t [TokenTree],
+        prefix: &[String],
+        at: &At,
+        is_member: bool,
+    ) -> &'t [TokenTree] {
+        let mut path = prefix.to_vec();
+        let mut rest = tokens;
+        loop {
+            match rest {
+                [TokenTree::Ident(name), after @ ..] => {
+                    path.push(name.to_string());
+                    let line = name.span().start().line;
+                    let Some(next) = behind_colons(after) else {
+                        if !is_member {
+                            self.count(&path, line, at);
+                        }
+                        return after;
+                    };
+                    rest = next;
+                }
+                [TokenTree::Group(group), after @ ..] if group.delimiter() == Delimiter::Brace => {
+                    let inner: Vec<_> = group.stream().into_iter().collect();
+                    let parts = inner.split(|token| is_mark(token, ','));
+                    for part in parts.filter(|part| !part.is_empty()) {
+                        self.path(part, &path, at, is_member);
+                    }
+                    return after;
+                }
+                _ => {
+                    self.count(&path, tokens[0].span().start().line, at);
+                    return rest;
+                }
+            }
+        }
     }
 
-    /// Adds the names that an item defines or imports.
-    fn define(&mut self, module: ModuleId, item: &Item) {
-        let name = match item {
-            Item::Const(item) => &item.ident,
-            Item::Enum(item) => &item.ident,
-            Item::Fn(item) => &item.sig.ident,
-            Item::Static(item) => &item.ident,
-            Item::Struct(item) => &item.ident,
-            Item::Trait(item) => &item.ident,
-            Item::TraitAlias(item) => &item.ident,
-            Item::Type(item) => &item.ident,
-            Item::Union(item) => &item.ident,
-            Item::Macro(item) => {
-                let Some(name) = &item.ident else {
-                    self.modules[module].macros_define = true;
-                    return;
-                };
-                name
-            }
-            Item::ForeignMod(block) => {
-                for item in &block.items {
-                    let name = match item {
-                        ForeignItem::Fn(item) => item.sig.ident.to_string(),
-                        ForeignItem::Static(item) => item.ident.to_string(),
-                        ForeignItem::Type(item) => item.ident.to_string(),
-                        _ => continue,
-                    };
-                    self.bind(module, name, Binding::Item);
+    /// A path that starts at the root, at `super` or, in the root's file, at a module.
+    fn count(&mut self, path: &[String], line: usize, at: &At) {
+        let relative = path.iter().take_while(|part| *part == "super" || *part == "self").count();
+        let ups = path[..relative].iter().filter(|part| *part == "super").count();
+        let first = match path.first().map(String::as_str) {
+            Some("crate") => path.get(1),
+            Some(_) if ups == at.module.len() && path.len() > 1 => path.get(relative),
+            _ => None,
+        };
+        if let Some(first) = first {
+            let place = format!("{}:{line} names {}", at.file.display(), path.join("::"));
+            self.paths.push((at.own().to_owned(), first.clone(), place));
+        }
+    }
+
+    /// The names that a `use` of the root gives to parts of a module.
+    fn exports(&mut self, tokens: &[TokenTree], module: Option<&str>) {
+        let mut module = module.map(str::to_owned);
+        let mut last = String::new();
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) if *name == "crate" || *name == "self" => {}
+                TokenTree::Ident(name) => {
+                    last = name.to_string();
+                    module.get_or_insert_with(|| last.clone());
                 }
-                return;
+                TokenTree::Group(group) => {
+                    let inner: Vec<_> = group.stream().into_iter().collect();
+                    for part in inner.split(|token| is_mark(token, ',')) {
+                        self.exports(part, module.as_deref());
+                    }
+                    return;
+                }
+                _ => {}
             }
-            Item::Use(item) => {
-                if item.leading_colon.is_none() {
-                    for import in imports(&item.tree) {
-                        match import.name {
-                            Some(name) => self.bind(module, name, Binding::Use(import.path)),
-                            None if import.glob => self.modules[module].globs.push(import.path),
-                            None => {}
-                        }
+        }
+        if let Some(module) = module.filter(|module| *module != last) {
+            self.exported.insert(last, module);
+        }
+    }
+
+    /// Circles, each with the place of every import on the way.
+    pub(crate) fn circles(&self) -> Vec<String> {
+        let mut reports = BTreeSet::new();
+        for start in self.imports.keys() {
+            if let Some(way) = self.way(start, start) {
+                let least = way.iter().enumerate().min_by_key(|(_, module)| *module);
+                let turn = least.map_or(0, |(at, _)| at);
+                let way = [&way[turn..], &way[..=turn]].concat();
+                let arcs = way.windows(2).map(|arc| {
+                    format!("  {} -> {}: {}", arc[0], arc[1], self.imports[&arc[0]][&arc[1]])
+                });
+                reports.insert(format!(
+                    "{}\n{}",
+                    way.join(" -> "),
+                    arcs.collect::<Vec<_>>().join("\n")
+                ));
+            }
+        }
+        reports.into_iter().collect()
+    }
+
+    /// A line for each module that imports others, those first that no line before imports.
+    pub(crate) fn picture(&self) -> String {
+        let mut left: BTreeSet<&String> = self.imports.keys().collect();
+        let mut text = String::new();
+        while !left.is_empty() {
+            let is_free = |module: &&&String| {
+                !left.iter().any(|other| self.imports[*other].contains_key(**module))
+            };
+            let mut free: Vec<&String> = left.iter().filter(is_free).copied().collect();
+            if free.is_empty() {
+                free.extend(left.iter().copied());
+            }
+            for module in free {
+                left.remove(module);
+                let to: Vec<&str> = self.imports[module].keys().map(String::as_str).collect();
+                if !to.is_empty() {
+                    text += &format!("{module}: {}\n", to.join(" "));
+                }
+            }
+        }
+        text
+    }
+
+    /// Whether a module imports another one, also by way of others.
+    pub(crate) fn leads(&self, from: &str, to: &str) -> bool {
+        self.way(from, to).is_some()
+    }
+
+    /// The shortest way from a module to another one or to itself, without its end.
+    fn way(&self, start: &str, end: &str) -> Option<Vec<String>> {
+        let mut ways = vec![vec![start.to_owned()]];
+        let mut seen = BTreeSet::new();
+        while !ways.is_empty() {
+            let mut next = Vec::new();
+            for way in ways {
+                for to in self.imports.get(way.last()?).into_iter().flatten().map(|(to, _)| to) {
+                    if to == end {
+                        return Some(way);
+                    }
+                    if seen.insert(to.clone()) {
+                        next.push([&way[..], std::slice::from_ref(to)].concat());
                     }
                 }
-                return;
             }
-            _ => return,
-        };
-        self.bind(module, name.to_string(), Binding::Item);
+            ways = next;
+        }
+        None
     }
 }
 
-fn path_attribute(meta: &Meta) -> Option<String> {
-    let Meta::NameValue(pair) = meta else { return None };
-    let syn::Expr::Lit(value) = &pair.value else { return None };
-    match &value.lit {
-        Lit::Str(path) if pair.path.is_ident("path") => Some(path.value()),
+fn is_mark(token: &TokenTree, mark: char) -> bool {
+    matches!(token, TokenTree::Punct(own) if own.as_char() == mark)
+}
+
+/// What is behind `::`, if the tokens begin with it.
+fn behind_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
+    match tokens {
+        [one, other, rest @ ..] if is_mark(one, ':') && is_mark(other, ':') => Some(rest),
         _ => None,
     }
 }
 
-/// One leaf of a `use` declaration.
-pub(crate) struct UseLeaf {
-    pub(crate) path: Vec<String>,
-    /// The name that it binds: none for a glob and for `as _`.
-    pub(crate) name: Option<String>,
-    pub(crate) glob: bool,
-    pub(crate) line: usize,
+/// What is behind the item, field, arm or statement that the tokens begin with.
+fn behind_item(tokens: &[TokenTree]) -> &[TokenTree] {
+    const ITEMS: [&str; 13] = [
+        "const",
+        "enum",
+        "extern",
+        "fn",
+        "impl",
+        "let",
+        "macro_rules",
+        "mod",
+        "static",
+        "struct",
+        "trait",
+        "type",
+        "use",
+    ];
+    let mut is_item = false;
+    for (at, token) in tokens.iter().enumerate() {
+        is_item |=
+            matches!(token, TokenTree::Ident(word) if ITEMS.iter().any(|item| word == *item));
+        let is_end = match token {
+            TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+            token => is_mark(token, ';') || !is_item && is_mark(token, ','),
+        };
+        if is_end {
+            return &tokens[at + 1..];
+        }
+    }
+    &[]
 }
 
-/// The leaves of a `use` declaration.
-pub(crate) fn imports(tree: &UseTree) -> Vec<UseLeaf> {
-    let mut found = Vec::new();
-    leaves(tree, &mut Vec::new(), &mut found);
-    found
-}
-
-fn leaves(tree: &UseTree, prefix: &mut Vec<String>, found: &mut Vec<UseLeaf>) {
-    let leaf = |ident: &syn::Ident, name: &syn::Ident| {
-        let mut path = prefix.clone();
-        // `a::{self}` imports `a`.
-        if ident != "self" || path.is_empty() {
-            path.push(ident.to_string());
+/// The file that an attribute `path = "…"` names.
+fn path_of(attribute: TokenStream) -> Option<String> {
+    let tokens: Vec<_> = attribute.into_iter().collect();
+    match &tokens[..] {
+        [TokenTree::Ident(name), _, TokenTree::Literal(path)] if name == "path" => {
+            Some(path.to_string().trim_matches('"').to_owned())
         }
-        let name = if name == "self" { path.last().cloned() } else { Some(name.to_string()) };
-        let name = name.filter(|name| name != "_");
-        UseLeaf { path, name, glob: false, line: ident.span().start().line }
-    };
-    match tree {
-        UseTree::Path(part) => {
-            prefix.push(part.ident.to_string());
-            leaves(&part.tree, prefix, found);
-            prefix.pop();
-        }
-        UseTree::Name(name) => found.push(leaf(&name.ident, &name.ident)),
-        UseTree::Rename(name) => found.push(leaf(&name.ident, &name.rename)),
-        UseTree::Glob(glob) => {
-            let line = glob.star_token.spans[0].start().line;
-            found.push(UseLeaf { path: prefix.clone(), name: None, glob: true, line });
-        }
-        UseTree::Group(group) => {
-            group.items.iter().for_each(|tree| leaves(tree, prefix, found));
-        }
+        _ => None,
     }
 }

@@ -26,4 +26,6 @@ class PacmanPmu(Package):
     @run_after("install")
     @on_package_attributes(run_tests=True)
     def check_install(self):
-        Executable(self.prefix.bin.join("pacman-pmu"))("encode", "--cpu", "skl", "CYCLES")
+        command = Executable(self.prefix.bin.join("pacman-pmu"))
+        command("encode", "--cpu", "skl", "CYCLES")
+        command("train", "--help")

@@ -12,14 +12,14 @@ use crate::error::{CliError, CliResult};
 
 /// A directory of this process's own, gone with the value.
 #[derive(Debug)]
-pub(crate) struct Directory {
+pub struct Directory {
     _made: TempDir,
     path: PathBuf,
 }
 
 impl Directory {
     /// Makes one among the temporary files; a refusal names the place.
-    pub(crate) fn new() -> CliResult<Directory> {
+    pub fn new() -> CliResult<Directory> {
         Directory::somewhere(&|place| {
             // Only the user may read recordings, with any umask.
             let made = within(place, 0o700)?;
@@ -56,7 +56,8 @@ impl Directory {
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// The place of recordings.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }

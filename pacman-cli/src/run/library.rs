@@ -9,7 +9,7 @@ use crate::elf;
 use crate::error::{CliError, CliResult};
 
 /// The library to preload, or one line about why there is none.
-pub(crate) fn find() -> CliResult<PathBuf> {
+pub fn find() -> CliResult<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()) {
         let path = std::path::absolute(&named)
             .map_err(|error| CliError::BadInput(format!("{VARIABLE} is {named:?}: {error}")))?;

@@ -22,7 +22,7 @@ use crate::error::CliResult;
 
 /// Memory of one run. The system frees it when this value and the processes that have it are gone.
 #[derive(Debug)]
-pub(crate) struct Memory {
+pub struct Memory {
     segments: Option<Segments>,
     directory: Option<Directory>,
 }
@@ -39,16 +39,16 @@ struct Segments {
 
 /// The recordings that a run left, and the problems with reading them.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub struct Found {
     /// By process, in the order in which they began.
-    pub(crate) recordings: Vec<Recording>,
+    pub recordings: Vec<Recording>,
     /// Lines about content that is not a recording.
-    pub(crate) wrong: Vec<String>,
+    pub wrong: Vec<String>,
 }
 
 impl Memory {
     /// Makes the memory. An error has the system's message.
-    pub(crate) fn new() -> CliResult<Memory> {
+    pub fn new() -> CliResult<Memory> {
         let segments = Segments::new().ok();
         match (segments, Directory::drop_box()) {
             (None, Err(why)) => Err(why),
@@ -57,13 +57,13 @@ impl Memory {
     }
 
     /// Sets the options that make the library record to it.
-    pub(crate) fn add_to(&self, options: &mut Options) {
+    pub fn add_to(&self, options: &mut Options) {
         options.segment = self.segments.as_ref().map(|segments| segments.segment.clone());
         options.directory = self.directory.as_ref().map(|directory| directory.path().to_owned());
     }
 
     /// The recordings that are there now. Processes may go on writing.
-    pub(crate) fn found(&self) -> Found {
+    pub fn found(&self) -> Found {
         let directory = self.directory.as_ref();
         let mut found = directory.map_or_else(Found::default, |one| found_in(one.path()));
         match self.segments.as_ref().map(|segments| arena::read_words(&segments.copied())) {

@@ -37,7 +37,6 @@ mod threads;
 mod trace;
 mod training;
 mod watch;
-mod words;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;

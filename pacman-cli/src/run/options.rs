@@ -184,7 +184,7 @@ pub(super) fn environment(
 }
 
 /// Variables of another run around this one.
-pub(crate) fn inherited() -> impl Iterator<Item = OsString> {
+pub fn inherited() -> impl Iterator<Item = OsString> {
     let ours = |name: &OsString| {
         name.to_str().is_some_and(|name| name.starts_with("PACMAN_OMP_") && name != VARIABLE)
     };
@@ -195,7 +195,7 @@ pub(crate) fn inherited() -> impl Iterator<Item = OsString> {
 ///
 /// LLVM's runtime reads this variable to find a tool. Its own search fails if it is linked
 /// statically, or if preloaded libraries come after its own symbols.
-pub(crate) fn preload(library: &Path) -> Vec<(&'static str, OsString)> {
+pub fn preload(library: &Path) -> Vec<(&'static str, OsString)> {
     let appended = |name: &'static str| {
         let before = std::env::var_os(name).filter(|list| !list.is_empty());
         let Some(mut list) = before else { return (name, library.into()) };

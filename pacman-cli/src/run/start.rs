@@ -16,7 +16,7 @@ use super::threads::Threads;
 use crate::error;
 use crate::quota::shown;
 use crate::remembered::Store;
-use crate::run::share;
+use crate::words::share;
 
 /// The variable that sets how many threads a team has.
 const THREADS: &str = "OMP_NUM_THREADS";

@@ -13,7 +13,7 @@ use super::names;
 use super::report::{Columns, ProcessReport, RegionReport, Report};
 use crate::error::{self, CliError, CliResult};
 use crate::exit::Exit;
-use crate::record::training_csv::{self, Measurement};
+use crate::training_csv::{self, Measurement};
 use pacman_events::plural::number;
 
 /// The file, and whose rows it gets.

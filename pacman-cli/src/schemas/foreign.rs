@@ -7,23 +7,6 @@
 
 use schemars::JsonSchema;
 
-/// Of [`pacman_adapt::predict::CrossValidation`]. A figure that is not finite is null.
-#[derive(JsonSchema)]
-pub(crate) struct CrossValidation {
-    /// Accuracy of predicted times: 1 minus the mean relative error.
-    accuracy: Option<f64>,
-    /// The same of the worst program.
-    worst_accuracy: Option<f64>,
-    /// Time of the chosen configuration over the best one's, minus 1.
-    regret: f64,
-    /// The same of the worst program.
-    worst_regret: f64,
-    /// Samples until the decision.
-    samples: f64,
-    /// Part of the times that are within their 90 % intervals.
-    coverage: Option<f64>,
-}
-
 /// Of [`pacman_regions::RegionMemory`].
 #[derive(JsonSchema)]
 pub(crate) struct RegionMemory {
@@ -93,7 +76,6 @@ pub(crate) struct Share(f64);
 mod tests {
     use std::collections::BTreeSet;
 
-    use pacman_adapt::predict;
     use schemars::schema_for;
     use serde::Serialize;
     use serde_json::Value;
@@ -118,15 +100,6 @@ mod tests {
 
     #[test]
     fn objects_have_the_members_of_the_real_ones() {
-        let quality = predict::CrossValidation {
-            accuracy: 0.9,
-            worst_accuracy: 0.8,
-            regret: 0.1,
-            worst_regret: 0.2,
-            samples: 1.5,
-            coverage: 0.9,
-        };
-        assert_eq!(described::<CrossValidation>(), members(&quality));
         let region = pacman_regions::RegionMemory {
             region: "0123+0x40".into(),
             name: "work".into(),

@@ -106,7 +106,7 @@ pub(super) fn exercise() {
 }
 
 /// Refuses a list that names an event more than once.
-pub(crate) fn named_twice(events: &[Event]) -> CliResult<()> {
+pub fn named_twice(events: &[Event]) -> CliResult<()> {
     let repeated = |(at, event): &(usize, &Event)| {
         events[..*at].iter().any(|earlier| earlier.name() == event.name())
     };

@@ -33,7 +33,7 @@ use affinity::ThreadPlaces;
 pub(crate) use arguments::StatArgs;
 use contexts::Contexts;
 use events::Chosen;
-pub(crate) use events::named_twice;
+pub use events::named_twice;
 use follow::Follower;
 #[cfg(test)]
 pub(crate) use json::Whole;

@@ -130,15 +130,6 @@ fn an_unknown_machine_is_bad_input_and_the_known_ones_are_named() {
 }
 
 #[test]
-fn the_machine_that_samples_are_from_is_not_the_simulated_one() {
-    let asked = ["predict", "--model", "/no/model", "--measured-on", "Keystone", "--sample", "8=1"];
-    let answer = run(&asked);
-    let said = text(&answer.stderr);
-    assert_eq!(answer.status.code(), Some(2), "{said}");
-    assert!(said.starts_with("pacman-pmu: cannot read /no/model"), "{said}");
-}
-
-#[test]
 fn the_preloaded_library_counts_on_the_simulated_machine() {
     preloaded("haswell", "Haswell, four cores of two threads, 3.4 GHz", &["INSTRUCTIONS"]);
 }

@@ -56,11 +56,6 @@ fn standard_input_is_called_by_its_name() {
             "Instr_cnt,5\n",
             "pacman-pmu: standard input has no count of \"cycles\"; --seconds can tell them instead\n",
         ),
-        (
-            &["evaluate", "-"],
-            "machine,app\n",
-            "pacman-pmu: standard input: line 1: no column threads; there is machine, app\n",
-        ),
     ] {
         assert_eq!(refused(arguments, input), line);
     }
@@ -139,6 +134,4 @@ fn metrics_and_budget_read_what_stat_and_run_write() {
     }
     let lost = run(&["metrics", "ipc", "--counts", report, "--phase", "none"]);
     assert_eq!(lost.status.code(), Some(2), "{lost:?}");
-    let train = run(&["train", report, "-o", "/dev/null"]);
-    assert!(text(&train.stderr).contains("pacman-pmu run --record DATA.csv"), "{train:?}");
 }

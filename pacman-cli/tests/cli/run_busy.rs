@@ -10,44 +10,7 @@ use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
 /// Works for 0.2 s of processor time beside a process that works on the same processor.
-const SHARED: &str = r#"
-#define _GNU_SOURCE
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-static double ran(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return time.tv_sec + 1e-9 * time.tv_nsec;
-}
-
-int main(void)
-{
-    cpu_set_t all, one;
-    int cpu = 0;
-    sched_getaffinity(0, sizeof all, &all);
-    while (!CPU_ISSET(cpu, &all)) cpu++;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    pid_t other = fork();
-    if (other == 0)
-        for (;;) {}
-    #pragma omp parallel num_threads(1)
-    {
-        double begun = ran();
-        while (ran() - begun < 0.2) {}
-    }
-    kill(other, SIGKILL);
-    waitpid(other, 0, 0);
-    return 0;
-}
-"#;
+const SHARED: &str = include_str!("shared_processor.c");
 
 /// Two processes that work with all processors for 0.3 s of processor time in each thread.
 const CROWDED: &str = r#"
@@ -97,18 +60,6 @@ fn threads_that_share_a_processor_are_named_first() {
     assert!(process["efficiency"].is_null(), "waits were not timed");
     let page = reported(&program, &scratch, "html");
     assert!(page.contains("The machine was busy with other work: the threads ran"), "{page}");
-}
-
-#[test]
-fn a_recording_from_a_busy_machine_says_so() {
-    let scratch = Scratch::new();
-    let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], SHARED) else { return };
-    let data = scratch.named("data.csv");
-    let arguments = ["record", "--regions", "--max-threads", "1", "--runs", "2", "-o", &data, "--"];
-    let answer = pacman_pmu(&arguments).arg(&program).output().expect("it runs");
-    let said = text(&answer.stdout);
-    assert!(answer.status.success(), "{}", text(&answer.stderr));
-    assert!(said.contains("\nin 2 of 2 runs the first thread had a processor in less"), "{said}");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn counts_of_a_command() {
 }
 
 #[test]
-fn files_of_counts_and_models() {
+fn files_of_counts() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, content: &str| {
         let path = folder.path().join(name);
@@ -142,19 +142,6 @@ fn files_of_counts_and_models() {
     let stalls = file("stalls.csv", "DC_miss,16829760\nInstr_cnt,87048958\n");
     let budget = ["budget", "--json", "--cpu", "niagara1", "--clock", "1.2e9", "--seconds", "0.53"];
     all_hold("budget", &[&[&budget[..], &[&stalls]].concat()]);
-    let mut table = "machine,app,threads,time_s\n".to_owned();
-    for app in 1..=8 {
-        for threads in 1..=4 {
-            let time = 0.1 * f64::from(app) + 4.0 / f64::from(threads);
-            table += &format!("M,a{app},{threads},{time}\n");
-        }
-    }
-    let (data, model) = (file("data.csv", &table), file("model.json", ""));
-    all_hold("train", &[&["train", &data, "--events", "none", "--json", "-o", &model]]);
-    all_hold("evaluate", &[&["evaluate", &data, "--json"]]);
-    let predict =
-        ["predict", "--json", "--model", &model, "--measured-on", "M", "--sample", "4=1.5"];
-    all_hold("predict", &[&predict]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use pacman_suite::command::with_default_signals;
 use pacman_suite::skipped;
 use serde_json::Value;
 
+use super::forbidden::{forbid, is_named_where_forbidden};
 use super::scratch::Scratch;
 use super::{pacman_pmu, run, text};
 
@@ -185,26 +186,6 @@ fn without_privilege_contexts_are_refused_with_the_remedy() {
     assert_eq!(text(&answer.stderr), line);
 }
 
-/// Makes a system call answer EPERM, as containers' filters do.
-fn forbid(call: libc::c_long) -> std::io::Result<()> {
-    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
-    let mut filter = [
-        // The number of the system call stands first.
-        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, call as u32),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program =
-        libc::sock_fprog { len: filter.len() as libc::c_ushort, filter: filter.as_mut_ptr() };
-    // SAFETY: numbers, and a pointer to a live program that the kernel copies.
-    let answer = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
-    };
-    if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-}
-
 #[test]
 fn without_ptrace_the_reason_is_given_and_contexts_still_count() {
     let mut threads = pacman_pmu(&["stat", "-e", "task-clock", "--", "sh", "-c", "echo ran"]);
@@ -226,31 +207,13 @@ fn without_ptrace_the_reason_is_given_and_contexts_still_count() {
 
 #[test]
 fn without_the_signals_calls_nothing_is_begun_and_the_call_is_named() {
-    let place = Scratch::new();
-    let data = place.named("data.csv");
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 3] = [
         &["stat", "-e", "task-clock", "--", "sh", "-c", "echo ran"],
         &["stat", "-a", "-e", "cpu-clock", "--", "sh", "-c", "echo ran"],
-        &["record", "-o", &data, "--", "sh", "-c", "echo ran"],
         &["run", "--", "sh", "-c", "echo ran"],
     ];
-    for (call, name, what) in [
-        (libc::SYS_rt_sigprocmask, "rt_sigprocmask", "hold signals back"),
-        (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait", "wait for signals"),
-    ] {
-        for arguments in commands {
-            let mut command = pacman_pmu(arguments);
-            // SAFETY: the closure makes system calls only.
-            let answer =
-                unsafe { command.pre_exec(move || forbid(call)) }.output().expect("it runs");
-            let (status, said) = (answer.status.code(), text(&answer.stderr));
-            assert_eq!((status, text(&answer.stdout)), (Some(1), ""), "{arguments:?}: {said}");
-            let line = format!(
-                "pacman-pmu: cannot {what}: {name} says Operation not permitted (os error 1): a \
-                 seccomp filter forbids it; allow {name} in the container's profile\n"
-            );
-            assert_eq!(said, line, "{arguments:?}");
-        }
+    for arguments in commands {
+        is_named_where_forbidden(|| pacman_pmu(arguments));
     }
 }
 

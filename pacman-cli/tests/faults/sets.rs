@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{OUTPUT, Place};
+use crate::harness::{OUTPUT, Place, beside_test};
 
 /// Ten events, for which Haswell's counters need two sets, and the time on a processor, which needs no counter.
 const EVENTS: [&str; 11] = [
@@ -48,7 +48,7 @@ fn run(place: &Place, events: &[&str], fault: Option<&str>) -> Answer {
     command.args(["run", "--machine", "haswell", "-e", &events.join(","), "-o", OUTPUT, "--"]);
     command.args(&place.program).current_dir(place.folder.path());
     command
-        .env("PACMAN_OMP_LIBRARY", super::beside_test("libpacman_omp.so"))
+        .env("PACMAN_OMP_LIBRARY", beside_test("libpacman_omp.so"))
         .env("TMPDIR", place.folder.path())
         .env("OMP_WAIT_POLICY", "passive");
     if let Some(fault) = fault {

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::plausible::{Doubt, Limits};
+use crate::plausible::{Doubt, Limits};
 use crate::primitive::{AtomicU64, Ordering, fence, made, own, own_plain};
+use crate::stat::Stat;
 
 /// One row.
 #[derive(Debug)]
@@ -38,28 +39,6 @@ pub(crate) struct Execution<'a, const W: usize> {
     /// Enabled and running time, for a group that shares its counters.
     pub(crate) times: Option<(u64, u64)>,
     pub(crate) panicked: bool,
-}
-
-/// Sum, minimum and maximum of one quantity over the executions of a phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stat {
-    /// The total.
-    pub sum: u64,
-    /// The smallest value of one execution.
-    pub min: u64,
-    /// The largest value of one execution.
-    pub max: u64,
-}
-
-impl Stat {
-    /// Combines two; each must contain an execution.
-    pub(crate) fn and(self, other: Stat) -> Stat {
-        Stat {
-            sum: self.sum.wrapping_add(other.sum),
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
-    }
 }
 
 /// A row as it stood at one moment.

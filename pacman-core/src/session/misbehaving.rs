@@ -8,7 +8,6 @@ use parking_lot::Mutex;
 use proptest::prelude::*;
 
 use super::cells::{Execution, Row, Seen};
-use super::plausible::Limits;
 use super::rotation::Sets;
 use super::rows::Rows;
 use super::sample::Sample;
@@ -18,6 +17,7 @@ use crate::backend::{Backend, Caps, Counters, ReadPath, Reading, Target};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use crate::plausible::Limits;
 
 /// Columns of the machine: instructions, cycles, another event.
 const EVENTS: [(&str, &str, bool); 3] =

@@ -28,7 +28,6 @@ mod observer;
 mod open;
 mod patience;
 mod peer;
-pub(crate) mod plausible;
 mod prepared;
 mod readings;
 mod registers;
@@ -46,9 +45,9 @@ mod wide;
 
 pub use crate::backend::{Caps, MAX_EVENTS, ReadPath, Reading};
 pub use crate::report::EventSetRotation;
+pub use crate::stat::Stat;
 pub use attached::{Attached, PhaseGuard};
 pub use builder::SessionBuilder;
-pub use cells::Stat;
 pub use handle::Session;
 pub use peer::{Peer, PeerSample, SiblingPair};
 pub use rotation::{MAX_ROTATED_EVENTS, events_of_one_figure, plan_event_sets};

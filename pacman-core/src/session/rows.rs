@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use super::cells::{Cells, Execution, Seen, increase};
 use super::patience::Patience;
-use super::plausible::Limits;
 use crate::backend::MAX_EVENTS;
+use crate::plausible::Limits;
 use crate::primitive::{Ordering, fence};
 
 /// Rows that a thread has from the start: programs with fewer phases never
@@ -187,7 +187,8 @@ impl<const W: usize> RowsOf<W> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::session::cells::{Row, Stat};
+    use crate::session::cells::Row;
+    use crate::stat::Stat;
 
     fn rows_of(events: usize) -> Rows {
         Rows::new(events, Limits::of(std::iter::empty(), 0, false))

@@ -4,17 +4,18 @@ use pacman_events::plural::{self, number};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::cells::{Row, Seen, Stat};
+use super::cells::{Row, Seen};
 use super::members::{KEPT, Past};
-use super::plausible::Limits;
 use super::rotation::SetStats;
 use super::shared::Shared;
 use super::thread::ThreadRecord;
+use crate::plausible::Limits;
 use crate::provenance::Provenance;
 use crate::report::{
     CountReport, EventColumn, Implausible, LoggedSample, PhaseReport, PlaceReport, Report,
     SetReport, ThreadReport, ThreadState,
 };
+use crate::stat::Stat;
 use pacman_topology::Topology;
 
 pub(super) fn report(shared: &Shared) -> Report {

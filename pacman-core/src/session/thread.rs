@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::log::Log;
 use super::open::Open;
-use super::plausible::Limits;
 use super::rotation::{RotatingStats, SetStats, Sets};
 use crate::backend::{Caps, MAX_EVENTS, perf};
 use crate::event::Event;
 use crate::fork::Fenced;
+use crate::plausible::Limits;
 use crate::report::ThreadState;
 
 /// Notes kept per thread. Further notes are only counted.

@@ -133,7 +133,7 @@ const LONGEST: u64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {
-    use crate::machine::Machine;
+    use crate::kernel::Machine;
     use pacman_core::Session;
     use pacman_topology::CpuSet;
 

@@ -7,9 +7,9 @@ use pacman_events::encode::TopDown;
 use perf_event_open_sys::bindings as abi;
 
 use super::file::{self, File, What, Whose};
+use super::machine::Machine;
 use super::page;
 use super::state::State;
-use crate::machine::Machine;
 use crate::machines::PMUS;
 use crate::task::{self, caller};
 use pacman_core::backend::Target;

@@ -11,6 +11,7 @@
 mod background;
 mod calls;
 mod file;
+mod machine;
 mod page;
 mod rotation;
 mod schedule;
@@ -18,4 +19,5 @@ mod state;
 mod topdown;
 
 pub use calls::SimKernel;
+pub use machine::Machine;
 pub(crate) use state::State;

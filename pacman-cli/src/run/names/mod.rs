@@ -22,9 +22,9 @@ use crate::error::CliResult;
 
 /// A region's name and place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Name {
+pub struct Name {
     /// For people: `main, line 12`, or `main, region 0` without debug information.
-    pub(crate) text: String,
+    pub text: String,
     /// The symbol of the outlined function, as the linker has it.
     pub(super) symbol: Option<String>,
     pub(super) file: Option<String>,
@@ -46,7 +46,7 @@ impl Name {
 
 /// Modules that were opened for their names.
 #[derive(Default)]
-pub(crate) struct Names {
+pub struct Names {
     modules: HashMap<(PathBuf, Option<FileIdentity>), CliResult<Module>>,
     /// Lines about modules without names.
     pub(super) notes: Vec<String>,
@@ -54,7 +54,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// The name of a region: its label if it has one.
-    pub(crate) fn of_region(&mut self, region: &Region) -> Name {
+    pub fn of_region(&mut self, region: &Region) -> Name {
         let mut name = self.of(&region.site);
         if let Some(label) = &region.label {
             name.text = self::label(label, PhaseKind::KokkosFor);
@@ -176,7 +176,7 @@ fn is_generated(site: &Site) -> bool {
 
 /// Makes names that several regions of a process share different: by line, by the instance of a template,
 /// by offset, by module and offset, or by the module's identity as well.
-pub(crate) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
+pub fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     let place = |name: &Name| (name.text.clone(), name.file.clone().zip(name.line));
     let mut named: HashMap<String, usize> = HashMap::new();
     for (name, _) in regions.iter() {

@@ -3,7 +3,7 @@
 use super::crowd::{self, Crowd, threads_of};
 use super::process::ProcessReport;
 use crate::quota::Throttled;
-use crate::run::words::share;
+use crate::words::share;
 use pacman_events::plural::number;
 
 /// A process whose threads could run and had no processor.

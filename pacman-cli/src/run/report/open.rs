@@ -3,7 +3,7 @@
 use pacman_regions::{Ending, OpenPart, Region};
 
 use super::states::SiteReport;
-use crate::run::words::{seconds, share};
+use crate::words::{seconds, share};
 use pacman_events::plural::number;
 
 /// An execution of a region without its end. No other figure has it.

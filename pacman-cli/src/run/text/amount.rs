@@ -5,8 +5,8 @@ use crate::stat::grouped;
 pub(in crate::run) use pacman_events::plural::number;
 use pacman_events::plural::{is, noun};
 
-use crate::run::words::three_digits;
-pub(crate) use crate::run::words::{rounded, seconds, share, signed};
+use crate::words::three_digits;
+pub(crate) use crate::words::{rounded, seconds, share, signed};
 
 /// An energy with the unit that suits it.
 pub(in crate::run) fn joules(joules: f64) -> String {

@@ -6,8 +6,8 @@ use std::io;
 
 use self::writer::Writer;
 use super::values::{count_of, read_path_code, rotation_code, state_code};
+use crate::report::Stat;
 use crate::report::{LoggedSample, PhaseReport, Report, ThreadReport};
-use crate::session::Stat;
 
 /// The version of the document's schema. It is raised when a member is removed or changes its
 /// meaning, not when one is added.

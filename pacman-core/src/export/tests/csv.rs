@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::{assert_snapshot, specimen};
 use crate::export;
 use crate::report::EventSetRotation;
+use crate::report::Stat;
 use crate::report::{CountReport, LoggedSample, Report};
-use crate::session::Stat;
 
 fn text(report: &Report) -> String {
     let mut text = Vec::new();

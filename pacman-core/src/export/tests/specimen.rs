@@ -4,11 +4,11 @@ use std::time::SystemTime;
 
 use crate::backend::ReadPath;
 use crate::provenance::Provenance;
+use crate::report::Stat;
 use crate::report::{
     CountReport, EventColumn, EventSet, EventSetRotation, Implausible, LoggedSample, PhaseReport,
     PlaceReport, Report, SetReport, ThreadReport, ThreadState,
 };
-use crate::session::Stat;
 use pacman_topology::CoreType;
 
 pub(super) const MS: u64 = 1_000_000;

@@ -1,9 +1,9 @@
 //! A thread's latest sample and rows of each set.
 
 use super::sets::{Epoch, MAX_ROTATED_EVENTS, Sets};
+use crate::plausible::Limits;
 use crate::primitive::{AtomicU64, Ordering, fence};
 use crate::session::patience::Patience;
-use crate::session::plausible::Limits;
 use crate::session::rows::Rows;
 use crate::session::slot::{Published, Slot};
 

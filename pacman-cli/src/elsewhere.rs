@@ -1,0 +1,79 @@
+//! Commands of another program: `pacman-train` trains models, so that the everyday command carries no linear
+//! algebra.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::error::ErrorKind as Kind;
+use pacman_events::shown::shown_path;
+
+use crate::error::CliError;
+use crate::started;
+
+/// The program that has the commands.
+const PROGRAM: &str = "pacman-train";
+
+/// Its commands.
+const COMMANDS: [&str; 4] = ["evaluate", "predict", "record", "train"];
+
+// Without a comment that the help would show: the text about each command is beside its name.
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Elsewhere {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _arguments: Vec<OsString>,
+}
+
+/// Whether a request for help, in the words of the process's arguments, is one for a command of that program.
+pub(crate) fn is_helped(asked: &clap::Error) -> bool {
+    let mut words = env::args_os().skip(1);
+    let mut word = || {
+        loop {
+            let word = words.next()?;
+            match word.to_str() {
+                Some("--machine") => drop(words.next()),
+                Some(option) if option.starts_with('-') => {}
+                _ => return Some(word),
+            }
+        }
+    };
+    asked.kind() == Kind::DisplayHelp
+        && word().is_some_and(|word| word == "help")
+        && word().is_some_and(|word| COMMANDS.iter().any(|command| word == *command))
+}
+
+/// Becomes that program, with this process's arguments. The program is beside this one or in `PATH`.
+/// Returns why it did not.
+pub(crate) fn become_it() -> CliError {
+    let own = env::current_exe().ok();
+    let beside = own.as_deref().and_then(Path::parent);
+    let program = beside.map(|folder| folder.join(PROGRAM)).filter(|program| program.exists());
+    let program = program.unwrap_or_else(|| PathBuf::from(PROGRAM));
+    let mut arguments = env::args_os();
+    let name = arguments.next();
+    let mut command = Command::new(&program);
+    // Its usage lines have the name that the user typed.
+    command.arg0(name.as_deref().unwrap_or(OsStr::new("pacman-pmu"))).args(arguments);
+    let restore = || {
+        started::restore();
+        Ok(())
+    };
+    // SAFETY: the closure makes system calls only.
+    unsafe { command.pre_exec(restore) };
+    let error = command.exec();
+    match error.kind() {
+        ErrorKind::NotFound if program.as_os_str() == PROGRAM => {
+            let place = shown_path(beside.unwrap_or(Path::new("/")));
+            CliError::NotFound(format!(
+                "cannot run {PROGRAM}, which has the commands {}: it is neither in {place} nor in PATH; \
+                 install it with ./install.sh, or build it with cargo build -p {PROGRAM}",
+                COMMANDS.join(", ")
+            ))
+        }
+        _ => CliError::not_run(program, &error),
+    }
+}
