@@ -74,10 +74,6 @@ impl CandidateTable {
         CandidateTable { max_smt_gain, laws, rows }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     pub(super) fn row(&self, at: usize) -> &CandidateRow {
         &self.rows[at]
     }
@@ -93,6 +89,14 @@ impl CandidateTable {
     pub(super) fn steps(&self, one: usize, other: usize) -> [f64; 3] {
         let (one, other) = (self.rows[one].logs, self.rows[other].logs);
         [one[0] - other[0], one[1] - other[1], one[2] - other[2]]
+    }
+
+    /// The factor by which `large` has more of the machine than `small`: contexts, or the memory bandwidth of
+    /// nodes.
+    pub(super) fn share(&self, large: usize, small: usize) -> f64 {
+        let (large, small) = (&self.rows[large], &self.rows[small]);
+        let contexts = large.capacity / small.capacity;
+        contexts.max(f64::from(large.nodes) / f64::from(small.nodes))
     }
 
     /// Whether `small` results from `large` by leaving out cores, contexts or nodes.

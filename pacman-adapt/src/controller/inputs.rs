@@ -1,19 +1,25 @@
 //! Evidence from elsewhere: earlier runs, predictors, and changes of the machine.
 
-use super::limits::{DISPROVES, is_measurable};
-use super::rules::State;
-use super::state::Controller;
 use crate::candidates::Candidates;
-use crate::estimate::{Bursts, Estimate};
 use crate::evidence::Evidence;
-use crate::known::Expected;
-use crate::measured::Measured;
-use crate::outlook::Outlook;
-use crate::predict::{Configuration, Sample, Step};
+use crate::posterior::{Hypothesis, Source};
+use crate::predict::{Configuration, Predictor, Sample, Step};
 use crate::reason::Reason;
+
+use super::rules::State;
+use super::{Controller, DISPROVES, is_measurable};
 
 /// Executions at the default whose counts are kept: more than any predictor has event sets.
 const COUNTED: usize = 8;
+/// The standard deviation of a recalled ratio, as a part of it.
+const RECALLED: f64 = 0.04;
+/// The standard deviations from a prediction to the end of its interval of 90 %.
+const HALF_WIDTH: f64 = 1.65;
+/// The greatest error of a trusted prediction, in half-widths of that interval. One in twenty exceeds the
+/// interval. With a normal distribution, one in two thousand exceeds twice its half-width.
+const BEYOND: f64 = 2.0;
+/// The part of their error that the predictions of a phase share. Tuned.
+const SHARED: f64 = 0.7;
 
 impl Controller {
     /// Takes what earlier runs measured. It counts where the work is the same.
@@ -49,39 +55,32 @@ impl Controller {
     /// The costs that this run has measured or recalled. `None` before an execution at the default and one
     /// elsewhere.
     pub fn evidence(&self) -> Option<Evidence> {
-        let default = self.candidates.default_index();
-        let default_cost = self.records[default].level();
-        let over = |at: usize| match self.records[at].is_measured() {
-            true => Some(self.records[at].level() / default_cost),
-            false => self.known().recalled(at),
-        };
-        let all = self.candidates.all().iter().enumerate().filter(|(at, _)| *at != default);
-        let ratios: Vec<_> = all.filter_map(|(at, &on)| Some((on, over(at)?))).collect();
-        (default_cost.is_finite() && !ratios.is_empty()).then_some(Evidence {
-            default_cost,
-            ratios,
-            is_same_work: false,
-        })
+        let (default, all) = (self.default_index(), self.candidates().all());
+        let others = all.iter().enumerate().filter(|(at, _)| *at != default);
+        let ratio = |(at, &on)| Some((on, self.posterior.ratio(at)?));
+        let ratios: Vec<_> = others.filter_map(ratio).collect();
+        let default_cost = self.posterior.usual();
+        let is_known = default_cost.is_finite() && !ratios.is_empty();
+        is_known.then_some(Evidence { default_cost, ratios, is_same_work: false })
     }
 
     /// Enters the evidence of an earlier run, once an execution at the default shows that it is of the
     /// same work.
     pub(super) fn recall_if_alike(&mut self) {
-        if self.earlier.is_empty() {
-            return;
-        }
-        let default = self.records[self.candidates.default_index()].level();
-        let Some(found) = Evidence::nearest(&self.earlier, default) else { return };
+        let usual = self.posterior.usual();
+        let Some(found) = Evidence::nearest(&self.earlier, usual) else { return };
         // Where only the default was disturbed, then or now, the others cost what they did.
-        self.recalled_most = (found.default_cost / default).max(1.0) * DISPROVES;
-        self.recalled = vec![None; self.records.len()];
-        for &(on, ratio) in &found.ratios {
-            let Some(at) = self.candidates.index(on) else { continue };
-            if is_measurable(ratio) {
-                self.recalled[at] = Some(ratio);
-            }
+        let most = (found.default_cost / usual).max(1.0) * DISPROVES;
+        for &(on, ratio) in found.ratios.iter().filter(|(_, ratio)| is_measurable(*ratio)) {
+            let Some(at) = self.candidates().index(on) else { continue };
+            self.posterior.hypotheses[at] = Some(Hypothesis {
+                source: Source::Memory,
+                cost: ratio,
+                deviation: RECALLED * ratio,
+                most: most * ratio,
+            });
         }
-        self.earlier.clear();
+        self.earlier = Vec::new();
     }
 
     /// The events that the predictor wants counted in the next execution; most often none.
@@ -89,7 +88,7 @@ impl Controller {
     /// A program that counts them calls [`counted`](Self::counted). Without that call the phase goes on
     /// without predictions.
     pub fn wanted(&self) -> &[String] {
-        if self.next == self.candidates.default_index() { &self.wanted } else { &[] }
+        if self.next == self.default_index() { &self.advice.wanted } else { &[] }
     }
 
     /// Takes the counts of the execution that the next call of [`finished`](Self::finished)
@@ -98,95 +97,129 @@ impl Controller {
     /// It ignores counts at configurations other than the default, and counts that are no longer
     /// wanted.
     pub fn counted(&mut self, sample: Sample) {
-        let wanted = sample.configuration() == self.candidates.default()
-            && self.state == State::Sampling
-            && !self.wanted.is_empty()
-            && self.counted.len() < COUNTED;
-        if wanted {
-            self.counted.push(sample);
+        let is_wanted = !self.advice.wanted.is_empty() && self.state == State::Sampling;
+        let is_default = sample.configuration() == self.candidates().default();
+        if is_wanted && is_default && self.advice.counted.len() < COUNTED {
+            self.advice.counted.push(sample);
         }
     }
 
-    /// Asks the predictor again, if it may have a new answer.
+    /// Asks the predictor again, if it may have a new answer. Its forecasts become hypotheses.
     pub(super) fn consult(&mut self) -> Option<Step> {
         let predictor = self.rules.predictor.clone()?;
-        let advice = match self.known().ask(predictor.as_ref(), &self.counted) {
-            Ok(advice) => advice,
-            Err(error) => {
-                self.expected.clear();
-                let why = format!("the predictor gave up: {error}");
-                return Some(Step::Decide { configuration: self.candidates.default(), why });
-            }
+        let default = self.candidates().default();
+        let forecasts = |all: &[Option<Hypothesis>]| {
+            all.iter().flatten().filter(|told| told.source == Source::Forecast).count()
         };
-        let default = self.candidates.default();
-        self.wanted = match &advice.step {
-            Step::Sample { configuration, events, .. } if *configuration == default => {
+        let (before, was_new) = (forecasts(&self.posterior.hypotheses), self.posterior.is_new);
+        self.posterior.forget(Source::Forecast);
+        let asked = self.ask(predictor.as_ref());
+        // Laws take the place of a forecast that is no longer there.
+        self.posterior.is_new = was_new || forecasts(&self.posterior.hypotheses) != before;
+        Some(asked.unwrap_or_else(|error| {
+            let why = format!("the predictor gave up: {error}");
+            Step::Decide { configuration: default, why }
+        }))
+    }
+
+    /// Asks `predictor`. It gets the samples with counts of the default if there are some, otherwise the
+    /// default's cost. Predictions are times. They also limit other costs, because on fewer threads no cost grows
+    /// with a higher power of the time than the rules say.
+    fn ask(&mut self, predictor: &dyn Predictor) -> crate::Result<Step> {
+        let (posterior, counted) = (&self.posterior, &self.advice.counted);
+        let (all, usual) = (posterior.candidates.all(), posterior.usual());
+        let seconds = counted.iter().map(Sample::seconds).sum::<f64>() / counted.len() as f64;
+        let unit = if counted.is_empty() { 1.0 } else { seconds / usual };
+        let mut samples = counted.clone();
+        let others = posterior.measured().iter();
+        for &at in others.filter(|&&at| at != self.default_index() || counted.is_empty()) {
+            samples.push(Sample::new(all[at], posterior.level(at) * unit)?);
+        }
+        let step = predictor.step(&samples)?;
+        self.advice.wanted = match &step {
+            Step::Sample { configuration, events, .. }
+                if *configuration == self.candidates().default() =>
+            {
                 events.clone()
             }
             _ => Vec::new(),
         };
-        let expected = if self.disproved { Vec::new() } else { advice.expected };
-        // Laws take the place of an expectation that is no longer there.
-        let count = |expected: &[Option<Expected>]| expected.iter().flatten().count();
-        self.is_new |= count(&expected) != count(&self.expected);
-        self.expected = expected;
-        Some(advice.step)
+        // A predictor that lacks a sample or a count still has a step.
+        let forecasts = predictor.forecast(&samples).unwrap_or_default();
+        // Predictions share most of their errors. Once one has come true, the others differ from it by less
+        // than their intervals.
+        let is_confirmed =
+            self.posterior.measured().len() > 1 && !matches!(step, Step::Sample { .. });
+        let part = if is_confirmed { 1.0 - SHARED } else { 1.0 };
+        let cost = |time: f64| (time / (usual * unit)).powi(self.rules.cost_exponent);
+        for forecast in forecasts {
+            let at = self.candidates().index(forecast.configuration);
+            let Some(at) = at.filter(|_| !self.advice.is_disproved) else { continue };
+            let is_open = self.posterior.hypotheses[at].is_none();
+            if forecast.measured || !forecast.high.is_finite() || !is_open {
+                continue;
+            }
+            let (low, high) = (cost(forecast.low), cost(forecast.high));
+            let cost = cost(forecast.seconds);
+            self.posterior.hypotheses[at] = Some(Hypothesis {
+                source: Source::Forecast,
+                cost,
+                deviation: part * (cost - low) / HALF_WIDTH,
+                most: cost + (high - cost) * BEYOND,
+            });
+        }
+        Ok(step)
     }
 
-    /// Compares the first sample at a configuration with its predicted cost.
-    pub(super) fn judge(&mut self, at: usize, cost: f64) {
-        let Some(expected) = self.expected.get(at).copied().flatten() else { return };
-        // The sample exceeds its predicted limit, so predictions are ignored until the phase changes.
-        if cost > expected.most() {
-            (self.disproved, self.is_new) = (true, true);
-            self.expected.clear();
+    /// The configurations that a predictor without a forecast wants: its own choice, or, if the credit cannot
+    /// pay for that, those on the way there. Its second wish for a configuration has no answer, because the
+    /// predictor gets levels. `None` if it has forecasts or was wrong.
+    pub(super) fn wished(&self, step: &Step, credit: f64) -> Option<Vec<usize>> {
+        let posterior = &self.posterior;
+        let told = posterior.hypotheses.iter().flatten();
+        if self.advice.is_disproved || told.clone().any(|told| told.source == Source::Forecast) {
+            return None;
         }
-        // The sample is below its predicted limit. The default is then assumed to be cheaper by the
-        // same factor, instead of a larger gain: its only execution may have been a cold start.
-        let default = &mut self.records[self.candidates.default_index()];
-        if cost < expected.low && default.count() == 1 {
-            default.scale(cost / expected.low);
-        }
+        let wish = match step {
+            Step::Sample { events, configuration, .. } if events.is_empty() => *configuration,
+            Step::Verify { configuration, .. } => *configuration,
+            _ => return Some(Vec::new()),
+        };
+        let is_measured = |at: usize| posterior.record(at).is_measured();
+        let at = self.candidates().index(wish).filter(|&at| !is_measured(at));
+        Some(match at {
+            None => Vec::new(),
+            Some(at) if self.risk(at) <= credit => vec![at],
+            Some(at) => {
+                let all = 0..self.candidates().all().len();
+                all.filter(|&other| !is_measured(other) && posterior.contains(other, at)).collect()
+            }
+        })
     }
 
     /// Forgets counts and predictions.
     pub(super) fn forget_advice(&mut self) {
-        self.counted.clear();
-        self.expected.clear();
-        self.wanted = self.rules.first_events(self.candidates.default());
-        self.disproved = false;
+        self.posterior.forget(Source::Forecast);
+        self.advice = super::advice::Advice::default();
+        self.advice.wanted = self.rules.first_events(self.candidates().default());
     }
 
     /// Continues with other candidates, and returns the old ones that are no longer there.
     ///
     /// Measurements stay valid if the default stays; otherwise the phase starts over.
     pub fn restrict(&mut self, candidates: Candidates) -> Vec<Configuration> {
-        let old = std::mem::replace(&mut self.candidates, candidates);
-        let there = |on: &&Configuration| self.candidates.index(**on).is_none();
-        let dropped: Vec<Configuration> = old.all().iter().filter(there).copied().collect();
+        let old = self.candidates().clone();
+        self.posterior.restrict(candidates);
+        let is_gone = |on: &&Configuration| self.candidates().index(**on).is_none();
+        let dropped: Vec<Configuration> = old.all().iter().filter(is_gone).copied().collect();
         self.gone += dropped.len();
-        let stays = self.candidates.default() == old.default();
-        let records = self.candidates.all().iter().map(|&on| match old.index(on) {
-            Some(at) if stays => self.records[at],
-            _ => Estimate::default(),
-        });
-        self.records = records.collect();
-        self.table = self.candidates.table(self.rules.max_smt_gain);
-        let measured = (0..self.records.len()).filter(|&at| self.records[at].is_measured());
-        self.measured = Measured::new(&self.table, measured);
-        self.outlooks = vec![Outlook::default(); self.records.len()];
-        self.is_new = true;
-        let default = self.candidates.default_index();
-        (self.next, self.best) = (default, default);
-        self.recalled.clear();
+        (self.next, self.best) = (self.default_index(), self.default_index());
         self.forget_advice();
         if self.state == State::Off || self.state == State::LeftAlone {
             return dropped;
         }
         (self.state, self.samples, self.due) = (State::Sampling, 0, 0);
-        if !stays {
-            self.seconds.forget();
-            self.bursts = [Bursts::default(); 2];
+        if self.candidates().default() != old.default() {
             self.default_cost = f64::INFINITY;
         }
         let names: Vec<String> = dropped.iter().map(ToString::to_string).collect();

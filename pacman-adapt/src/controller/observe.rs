@@ -1,14 +1,20 @@
 //! Executions become evidence.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::estimate::Shown;
 use crate::objective::Execution;
+use crate::posterior::{News, Source};
 use crate::predict::Configuration;
 use crate::reason::Reason;
 
-use super::limits::{DISPROVES, LEAST_GAIN, LONG, NONSENSE, REST, SHOWN, VERIFIED, is_measurable};
 use super::rules::State;
-use super::state::Controller;
+use super::{Controller, DISPROVES, is_measurable};
+
+/// Invalid executions in a row after which the phase is not adapted.
+const NONSENSE: u32 = 3;
+/// The executions that show a change.
+const SHOWN: f64 = 4.0;
+/// The usual time over the break-even time from which a phase that was too short is adapted.
+const LONG: f64 = 4.0;
 
 impl Controller {
     /// Reports an execution at `on` with its cost and its time in seconds.
@@ -33,28 +39,30 @@ impl Controller {
         cost: f64,
         execution: &Execution,
     ) -> Result<()> {
-        let seconds = execution.seconds;
         let Some(at) = self.index(on) else { return Err(no_such(on)) };
-        if !(is_measurable(cost) && is_measurable(seconds)) {
-            return Err(self.refuse(cost, seconds));
+        if !(is_measurable(cost) && is_measurable(execution.seconds)) {
+            return Err(self.refuse(cost, execution.seconds));
         }
-        self.nonsense = 0;
-        self.observe(at, cost, execution);
-        match self.state {
-            State::Off => {}
-            State::LeftAlone => self.while_left_alone(seconds),
-            _ if self.account.executions() < self.due => {}
-            _ => self.decide(),
+        self.invalid = 0;
+        let in_burst = self.observe(at, cost, execution);
+        let is_due = match self.state {
+            State::Off => false,
+            State::LeftAlone => {
+                let usual = self.posterior.usual() * self.seconds_per_cost;
+                usual > LONG * self.rules.break_even
+            }
+            _ => self.account.executions() >= self.due,
+        };
+        if is_due {
+            self.decide(in_burst);
         }
         Ok(())
     }
 
     /// Reports executions at `on` that took `seconds` each, in this order. The cost must be time.
-    /// It equals [`finished`](Self::finished) for each of them, but reconsiders the held
-    /// configuration only once, after the last one.
     ///
     /// # Errors
-    /// As `finished`: the first error. The executions after it are reported as well.
+    /// As [`finished`](Self::finished): the first error. The executions after it are reported as well.
     ///
     /// ```
     /// use pacman_adapt::{Candidates, Controller, Rules};
@@ -72,23 +80,8 @@ impl Controller {
     /// # Ok::<(), pacman_adapt::Error>(())
     /// ```
     pub fn finished_together(&mut self, on: Configuration, seconds: &[f64]) -> Result<()> {
-        let holds = self.state == State::Holding && on == self.next();
-        if !(holds && seconds.iter().all(|&seconds| is_measurable(seconds))) {
-            let mut first = Ok(());
-            for &seconds in seconds {
-                let told = self.finished(on, seconds, seconds);
-                first = first.and(told);
-            }
-            return first;
-        }
-        self.nonsense = 0;
-        for &seconds in seconds {
-            self.observe(self.next, seconds, &Execution::seconds(seconds));
-        }
-        if !seconds.is_empty() && self.account.executions() >= self.due {
-            self.decide();
-        }
-        Ok(())
+        let each = seconds.iter().map(|&seconds| self.finished(on, seconds, seconds));
+        each.fold(Ok(()), Result::and)
     }
 
     /// Reports an execution at `on` that is not typical, such as the first on newly started
@@ -114,122 +107,95 @@ impl Controller {
     /// a configuration that the phase does not have.
     pub fn defer_cost(&mut self, on: Configuration, cost: f64, recurring: bool) {
         let Some(at) = self.index(on) else { return };
-        if !is_measurable(cost) || at == self.candidates.default_index() {
+        if !is_measurable(cost) || at == self.default_index() {
             return;
         }
         self.account.reserve(cost);
         if !recurring {
             self.charged += cost;
         } else if self.state != State::Sampling {
-            self.bursts[1].add_recurring(cost);
+            self.posterior.charge(cost);
             self.due = 0;
         }
     }
 
-    /// Adds an execution to the account and to the estimates.
+    /// Adds an execution to the account and to the evidence. Returns whether a burst hit it.
     #[inline]
-    fn observe(&mut self, at: usize, cost: f64, execution: &Execution) {
-        let default = self.candidates.default_index();
-        let tolerance = self.tolerance();
-        let (count, level) = (self.records[at].count(), self.records[at].level());
-        let disturbed = count == 0 && at != default && self.is_disturbed(at, cost);
+    fn observe(&mut self, at: usize, cost: f64, execution: &Execution) -> bool {
+        let is_default = at == self.default_index();
+        let is_first = !self.posterior.record(at).is_measured();
+        let burst_above = if is_first && !is_default { self.first(at, cost) } else { None };
         // The default uses all that a sample does, so the burst would have hit it as well.
-        self.book(at, cost, if disturbed { cost / self.ceiling } else { 1.0 });
+        self.book(at, cost, burst_above.map_or(1.0, |ceiling| cost / ceiling));
         let now = self.account.executions();
-        self.in_burst = disturbed;
-        if disturbed {
+        if let Some(ceiling) = burst_above {
+            self.posterior.disturb(cost, ceiling, now);
             self.due = now;
-            return self.bursts[1].add(cost - self.ceiling, now);
+            return true;
         }
-        match count {
-            0 => self.measured.add(at, &self.table),
-            _ => self.vary((cost / level - 1.0).abs()),
+        if is_default {
+            let ratio = execution.seconds / cost;
+            let weight = if is_first { 1.0 } else { 0.125 };
+            self.seconds_per_cost += weight * (ratio - self.seconds_per_cost);
         }
         let busy = execution.parallelism().unwrap_or(f64::INFINITY);
-        if at == default && self.rules.break_even > 0.0 {
-            self.seconds.push(execution.seconds, 0.0, now, tolerance, false);
-        }
-        let bursts = &mut self.bursts[usize::from(at != default)];
-        let frequent = bursts.mean(0.0, 0.0, now) > 0.5 * level;
-        match self.records[at].push(cost, busy, now, tolerance, frequent) {
-            Shown::Excess(excess) => {
-                // Whether a burst hit the very first execution cannot be told: everything is cold.
-                if now > 1 {
-                    bursts.add(excess, now);
-                }
-                if excess > 0.0 {
-                    (self.due, self.in_burst) = (now, true);
-                }
+        let level = self.posterior.level(at);
+        match self.posterior.observe(at, cost, busy, now) {
+            News::Excess(excess) if excess > 0.0 => {
+                self.due = now;
+                return true;
             }
-            Shown::Resolved(factor) => {
-                if at == default {
+            News::Excess(_) => {}
+            News::Resolved(factor) => {
+                if is_default {
                     // Nobody knows which of the executions that showed the change had it at the default too.
-                    let increase = 0.5 * f64::from(SHOWN) * (factor - 1.0).max(0.0) * level;
-                    self.account.reprice(increase);
-                    self.records.iter_mut().for_each(|record| record.follow(factor));
+                    self.account.reprice(0.5 * SHOWN * (factor - 1.0).max(0.0) * level);
+                    self.posterior.follow(factor);
                 }
                 self.due = now;
             }
-            Shown::Change(factor) => self.change(at, factor, now),
+            News::Change(factor) => self.change(at, factor, now),
         }
-        let moved = (self.records[at].level() - level).abs() > LEAST_GAIN * level;
-        self.is_new |= moved || count < VERIFIED;
+        false
     }
 
-    /// Whether a burst hit the first execution at a configuration: it cost more than it can. Once, another
-    /// follows; then the bound is wrong.
+    /// The first execution of a configuration: it may disprove what was said of its cost. If a burst hit it, it cost
+    /// more than it can, and the ceiling is returned. Once, another follows; then the bound is wrong.
     #[cold]
-    fn is_disturbed(&mut self, at: usize, cost: f64) -> bool {
-        if self.known().recalled(at).is_some() {
-            if cost > self.ceiling {
-                // The earlier run measured other work.
-                self.recalled.clear();
+    fn first(&mut self, at: usize, cost: f64) -> Option<f64> {
+        let usual = self.posterior.usual();
+        if let Some(told) = self.posterior.hypotheses[at] {
+            let is_disproved = cost > told.most * usual;
+            if is_disproved {
+                self.posterior.forget(told.source);
+                self.advice.is_disproved |= told.source == Source::Forecast;
             }
-            return false;
+            if told.source == Source::Memory {
+                // The earlier run measured other work.
+                return None;
+            }
         }
-        self.judge(at, cost);
-        let is_disturbed = cost > DISPROVES * self.ceiling && !self.doubted;
-        self.doubted |= is_disturbed;
-        is_disturbed
+        let ceiling = self.posterior.ceiling(at);
+        let is_disturbed = cost > DISPROVES * ceiling && !self.was_disturbed;
+        self.was_disturbed |= is_disturbed;
+        is_disturbed.then_some(ceiling)
     }
 
     /// Another configuration may have changed by the same factor as `at`.
     #[cold]
     fn change(&mut self, at: usize, factor: f64, now: u64) {
-        (self.due, self.is_new) = (now, true);
-        if now < self.change_after {
-            return;
-        }
-        self.change_after = now + self.rest;
-        self.rest = (2 * self.rest).min(REST.1);
-        self.changed = Some(factor);
-        (self.samples, self.doubted) = (0, false);
-        for (other, record) in self.records.iter_mut().enumerate() {
-            if other != at {
-                record.suspect(factor);
-            }
-        }
-        if at == self.candidates.default_index() {
+        self.posterior.suspect(at, factor);
+        (self.due, self.samples, self.was_disturbed) = (now, 0, false);
+        self.reason = Reason::Changed(factor);
+        if at == self.default_index() {
             self.forget_advice();
         }
-    }
-
-    /// Adds a deviation from the level to the noise. A burst is no noise, so what is beyond two standard
-    /// deviations counts as that.
-    #[inline]
-    fn vary(&mut self, deviation: f64) {
-        const MOST: f64 = 2.5;
-        let (mean, count) = self.deviation;
-        let count = (count + 1.0).min(64.0);
-        let deviation = deviation.min(MOST * mean + 0.05);
-        self.deviation = (mean + (deviation - mean) / count, count);
     }
 
     /// Adds an execution to the account. The default would have cost `times` its assumed cost.
     #[inline]
     fn book(&mut self, at: usize, cost: f64, times: f64) {
-        let default = self.candidates.default_index();
-        if at == default {
+        if at == self.default_index() {
             if self.charged > 0.0 {
                 self.return_cost = std::mem::take(&mut self.charged);
             }
@@ -238,27 +204,17 @@ impl Controller {
         // Without an estimate there is nothing to compare with: the choice dates from before a change.
         let estimate = if self.default_cost.is_finite() { self.default_cost } else { cost };
         self.account.elsewhere(cost, estimate * times);
-        let threads = self.candidates.all()[at].threads();
-        self.reduced += u64::from(threads < self.candidates.default().threads());
-    }
-
-    fn while_left_alone(&mut self, seconds: f64) {
-        self.long = if seconds > 4.0 * self.rules.break_even { self.long + 1 } else { 0 };
-        if self.long >= LONG {
-            self.long = 0;
-            self.state = State::Sampling;
-            self.decide();
-        }
+        let threads = self.candidates().all()[at].threads();
+        self.reduced += u64::from(threads < self.candidates().default().threads());
     }
 
     #[cold]
     fn refuse(&mut self, cost: f64, seconds: f64) -> Error {
-        self.nonsense += 1;
+        self.invalid += 1;
         let bad = if seconds.is_finite() && seconds > 0.0 { cost } else { seconds };
         let mut why = format!("an execution of {bad} is left out: it must be finite and above 0");
-        if self.nonsense >= NONSENSE {
-            self.state = State::Off;
-            self.next = self.candidates.default_index();
+        if self.invalid >= NONSENSE {
+            (self.state, self.next) = (State::Off, self.default_index());
             let invalid = format!("{NONSENSE} executions in a row had no valid time");
             self.reason = Reason::Said(invalid);
             why += "; the phase runs unadapted from now on";

@@ -6,15 +6,12 @@ const LATEST: usize = 5;
 const MEMORY: f64 = 64.0;
 /// The executions after which a greater cost is no burst.
 const LONG_BURST: f64 = 16.0;
-/// The sum of bursts over the highest, from which the highest counts: others confirm it. It was tuned. The
-/// replays of real programs cost 0.4 % more with 1.2. With 1, three bursts 700 executions apart would decide.
-const CONFIRMED: f64 = 1.1;
 /// The executions in which an estimate that is not refreshed loses half of its weight.
 const HALF_LIFE: f64 = 512.0;
 
 /// The posterior of a configuration's usual cost: the cost without bursts of other programs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Estimate {
+pub(crate) struct Estimate {
     latest: [f64; LATEST],
     /// The average number of busy threads of the same executions.
     busy: [f64; LATEST],
@@ -32,7 +29,7 @@ pub(super) struct Estimate {
 
 /// The news of a further execution.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shown {
+pub(crate) enum News {
     /// The usual cost, apart from an excess that a burst may have caused.
     Excess(f64),
     /// The usual cost is another one by this factor.
@@ -45,53 +42,45 @@ impl Estimate {
     /// Adds execution number `now`. A cost further than `tolerance` (a part) above the level is a burst,
     /// until the latest show a change.
     #[inline]
-    pub(super) fn push(
-        &mut self,
-        cost: f64,
-        busy: f64,
-        now: u64,
-        tolerance: f64,
-        bursts: bool,
-    ) -> Shown {
+    pub(crate) fn push(&mut self, cost: f64, busy: f64, now: u64, tolerance: f64) -> News {
         if self.change != 0.0 {
             // The configuration may cost something else now, so only this execution counts.
             let factor = cost / self.level;
             *self = Estimate::default();
             self.keep(cost, busy, now);
             (self.level, self.weight) = (cost, 1.0);
-            return Shown::Resolved(factor);
+            return News::Resolved(factor);
         }
         let settled = self.count >= LATEST as u32;
         self.keep(cost, busy, now);
         if !settled {
             let median = self.median();
             (self.level, self.weight) = (median, f64::from(self.count));
-            return Shown::Excess((cost - self.level * (1.0 + tolerance)).max(0.0));
+            return News::Excess((cost - self.level * (1.0 + tolerance)).max(0.0));
         }
         let (limit, off) = (self.level * tolerance, cost - self.level);
         // An execution within the limits completes no change: those before it would have been one.
-        let change = if off.abs() > limit { self.change_beyond(limit, bursts) } else { None };
+        let change = if off.abs() > limit { self.change_beyond(limit) } else { None };
         if let Some(factor) = change {
             self.before = if factor > 1.0 { self.level } else { 0.0 };
             (self.level, self.weight) = (self.level * factor, 3.0);
-            return Shown::Change(factor);
+            return News::Change(factor);
         }
         self.weight = (self.weight + 1.0).min(MEMORY);
         if self.weight > LONG_BURST {
             self.before = 0.0;
         }
         self.level += off.clamp(-limit, limit) / self.weight;
-        Shown::Excess((cost - self.level - limit).max(0.0))
+        News::Excess((cost - self.level - limit).max(0.0))
     }
 
     /// The factor by which the latest costs show a change of the level by more than `limit`. Bursts make
-    /// executions longer, so the level has grown only if four of five are above it, or all where bursts are
-    /// frequent.
+    /// executions longer, so the level has grown only if four of five are above it.
     #[cold]
-    fn change_beyond(&self, limit: f64, bursts: bool) -> Option<f64> {
+    fn change_beyond(&self, limit: f64) -> Option<f64> {
         let median = self.median();
         let above = self.latest.iter().filter(|&&cost| cost > self.level + limit).count();
-        let grows = median > self.level && above >= LATEST - usize::from(!bursts);
+        let grows = median > self.level && above >= LATEST - 1;
         (grows || median < self.level - limit).then_some(median / self.level)
     }
 
@@ -103,27 +92,27 @@ impl Estimate {
         self.seen = now;
     }
 
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    pub(super) fn is_measured(&self) -> bool {
+    pub(crate) fn is_measured(&self) -> bool {
         self.count > 0
     }
 
-    pub(super) fn seen(&self) -> u64 {
+    pub(crate) fn seen(&self) -> u64 {
         self.seen
     }
 
     /// The usual cost; infinite before the first execution.
     #[inline]
-    pub(super) fn level(&self) -> f64 {
+    pub(crate) fn level(&self) -> f64 {
         if self.is_measured() { self.level } else { f64::INFINITY }
     }
 
     /// The two usual costs that are equally likely. If another configuration has changed: as before, or
     /// changed by the same factor. If this one has just grown: the latest, or that before, after a burst.
-    pub(super) fn levels(&self) -> [f64; 2] {
+    pub(crate) fn levels(&self) -> [f64; 2] {
         match (self.change != 0.0, self.before > 0.0) {
             (true, _) => [self.level(), self.level * self.change],
             (false, true) => [self.before, self.level],
@@ -133,7 +122,7 @@ impl Estimate {
 
     /// The variance of the change of the level that one more execution would make, as a part of its square.
     /// Executions vary by `noise`. It grows with the executions since the last one here.
-    pub(super) fn news(&self, noise: f64, now: u64) -> f64 {
+    pub(crate) fn news(&self, noise: f64, now: u64) -> f64 {
         let age = now.saturating_sub(self.seen) as f64 / HALF_LIFE;
         let weight = (self.weight * (-age).exp2()).max(0.5);
         noise * noise / (weight * (weight + 1.0))
@@ -141,13 +130,13 @@ impl Estimate {
 
     /// The latest cost, if it was below the level by more than `tolerance`. It is no burst, so it may be the
     /// first of a change.
-    pub(super) fn surprise(&self, tolerance: f64) -> Option<f64> {
+    pub(crate) fn surprise(&self, tolerance: f64) -> Option<f64> {
         let latest = self.latest[self.count.checked_sub(1)? as usize % LATEST];
         (latest < (1.0 - tolerance) * self.level).then_some(latest)
     }
 
     /// Another configuration has changed by `factor`.
-    pub(super) fn suspect(&mut self, factor: f64) {
+    pub(crate) fn suspect(&mut self, factor: f64) {
         if self.is_measured() {
             let so_far = if self.change == 0.0 { 1.0 } else { self.change };
             let change = so_far * factor;
@@ -156,7 +145,7 @@ impl Estimate {
     }
 
     /// The default has changed by `factor`, so this has changed as well if it was suspected.
-    pub(super) fn follow(&mut self, factor: f64) {
+    pub(crate) fn follow(&mut self, factor: f64) {
         if self.change != 0.0 {
             self.latest.iter_mut().for_each(|cost| *cost *= factor);
             self.level *= factor;
@@ -165,7 +154,7 @@ impl Estimate {
     }
 
     /// The highest average of busy threads; infinite if one is unknown.
-    pub(super) fn parallelism(&self) -> f64 {
+    pub(crate) fn parallelism(&self) -> f64 {
         let kept = LATEST.min(self.count as usize);
         // Most callers know none.
         if kept == 0 || self.busy[0] == f64::INFINITY {
@@ -188,7 +177,7 @@ impl Estimate {
     }
 
     /// Half the distance of the first two costs as a part of the level, or the median deviation of more.
-    pub(super) fn spread(&self) -> f64 {
+    pub(crate) fn spread(&self) -> f64 {
         let kept = LATEST.min(self.count as usize);
         if kept < 2 {
             return 0.0;
@@ -196,17 +185,6 @@ impl Estimate {
         let mut off = self.latest.map(|cost| (cost - self.level).abs());
         off[..kept].sort_unstable_by(f64::total_cmp);
         (if kept == 2 { off[1] / 2.0 } else { off[kept / 2] }) / self.level
-    }
-
-    /// Multiplies all measured costs by `factor`.
-    pub(super) fn scale(&mut self, factor: f64) {
-        self.latest.iter_mut().for_each(|cost| *cost *= factor);
-        self.level *= factor;
-    }
-
-    /// Forgets all measurements.
-    pub(super) fn forget(&mut self) {
-        *self = Estimate::default();
     }
 }
 
@@ -219,73 +197,6 @@ fn middle([a, b, c, d, e]: [f64; LATEST]) -> f64 {
     let high = a.max(b).min(c.max(d));
     let (low, high) = (low.min(high), low.max(high));
     low.max(high.min(e))
-}
-
-/// The excess that bursts add to some executions: at the default, or elsewhere.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bursts {
-    executions: f64,
-    sum: f64,
-    highest: f64,
-    /// Costs that recur and are no accidents.
-    recurring: f64,
-    seen: u64,
-}
-
-impl Bursts {
-    /// The most executions that the mean is of: twice as many lose half of their weight.
-    const MEMORY: f64 = 128.0;
-    /// The executions elsewhere in which the mean loses half of its weight: other programs come and go.
-    const HALF_LIFE: f64 = 128.0;
-
-    #[inline]
-    pub(super) fn add(&mut self, excess: f64, now: u64) {
-        let gap = now.saturating_sub(self.seen);
-        if self.executions >= 2.0 * Bursts::MEMORY {
-            self.fade(0.5);
-        }
-        if gap > 1 {
-            self.fade((-(gap as f64) / Bursts::HALF_LIFE).exp2());
-        }
-        self.seen = now;
-        self.executions += 1.0;
-        if excess > 0.0 {
-            self.sum += excess;
-            self.highest = self.highest.max(excess);
-        }
-    }
-
-    fn fade(&mut self, part: f64) {
-        self.executions *= part;
-        self.sum *= part;
-        self.highest *= part;
-        self.recurring *= part;
-    }
-
-    /// The highest excess, if there was more than one burst.
-    pub(super) fn highest(&self) -> f64 {
-        if self.sum > self.highest { self.highest } else { 0.0 }
-    }
-
-    pub(super) fn add_recurring(&mut self, cost: f64) {
-        self.recurring += cost;
-    }
-
-    /// The mean of the costs that recur.
-    pub(super) fn recurring(&self) -> f64 {
-        self.recurring / self.executions.max(1.0)
-    }
-
-    /// The mean excess of an execution. One burst decides nothing: the highest is taken for an accident,
-    /// unless others confirm it. `usual` counts as `weight` executions before the first.
-    pub(super) fn mean(&self, usual: f64, weight: f64, now: u64) -> f64 {
-        let age = now.saturating_sub(self.seen) as f64 / Bursts::HALF_LIFE;
-        let part = if age > 0.01 { (-age).exp2() } else { 1.0 };
-        let is_confirmed = self.sum > CONFIRMED * self.highest;
-        let sum = if is_confirmed { self.sum } else { self.sum - self.highest };
-        let sum = sum.max(0.0) * part + usual * weight;
-        sum / (self.executions * part + weight).max(1.0)
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,269 @@
+//! The posterior of each configuration's cost: its mean, and what it may be.
+//!
+//! Executions tell of the configurations that ran. Of all others tell an earlier run, a predictor, or laws of
+//! parallel programs. Shares of the machine bound each cost.
+
+mod belief;
+mod bound;
+mod bursts;
+mod estimate;
+mod prior;
+
+use std::sync::Arc;
+
+use crate::candidates::Candidates;
+use crate::predict::Configuration;
+use crate::table::CandidateTable;
+use belief::expected_gain;
+use bursts::Bursts;
+use estimate::Estimate;
+
+pub(super) use belief::{Belief, Hypothesis, Source};
+pub(super) use estimate::News;
+
+/// The least part of the level by which a phase has changed: smaller changes are followed by the mean.
+const LEAST_CHANGE: f64 = 0.10;
+/// The most that noise may explain: beyond that a mean of bursts and others would pass for the usual cost.
+const MOST_CHANGE: f64 = 0.6;
+/// The standard deviations of noise that are no change: one in 16,000 of a normal distribution is beyond.
+const CLEAR: f64 = 4.0;
+/// The mean excess of bursts, as a part of the default's level, above which they count for decisions.
+const MANY_BURSTS: f64 = 0.25;
+/// The executions without a burst that are assumed before the first.
+const FREE: f64 = 16.0;
+
+/// What is known of the costs of a phase.
+#[derive(Debug)]
+pub(super) struct Posterior {
+    pub(super) candidates: Candidates,
+    table: Arc<CandidateTable>,
+    /// The exponent of time with which costs grow.
+    exponent: i32,
+    records: Vec<Estimate>,
+    /// The candidates with executions, in order.
+    measured: Vec<usize>,
+    /// The excess of bursts: at the default, and elsewhere.
+    bursts: [Bursts; 2],
+    /// The mean deviation from the level, and the executions that it is a mean of.
+    deviation: (f64, f64),
+    pub(super) hypotheses: Vec<Option<Hypothesis>>,
+    /// By candidate, the expectation by laws.
+    laws: Vec<Belief>,
+    /// There is evidence that the laws have not seen.
+    pub(super) is_new: bool,
+}
+
+impl Posterior {
+    pub(super) fn new(candidates: Candidates, max_smt_gain: f64, exponent: i32) -> Posterior {
+        let count = candidates.all().len();
+        Posterior {
+            table: candidates.table(max_smt_gain),
+            candidates,
+            exponent,
+            records: vec![Estimate::default(); count],
+            measured: Vec::new(),
+            bursts: [Bursts::default(); 2],
+            deviation: (0.0, 0.0),
+            hypotheses: vec![None; count],
+            laws: vec![Belief::default(); count],
+            is_new: true,
+        }
+    }
+
+    /// Continues with other candidates. Measurements stay valid if the default stays.
+    pub(super) fn restrict(&mut self, candidates: Candidates) {
+        let new = Posterior::new(candidates, self.table.max_smt_gain, self.exponent);
+        let old = std::mem::replace(self, new);
+        if self.candidates.default() != old.candidates.default() {
+            return;
+        }
+        (self.bursts, self.deviation) = (old.bursts, old.deviation);
+        for (at, on) in self.candidates.all().iter().enumerate() {
+            let record = old.candidates.index(*on).map(|before| old.records[before]);
+            self.records[at] = record.unwrap_or_default();
+            self.measured.extend(self.records[at].is_measured().then_some(at));
+        }
+    }
+
+    /// Adds execution number `now` to the evidence.
+    #[inline]
+    pub(super) fn observe(&mut self, at: usize, cost: f64, busy: f64, now: u64) -> News {
+        let (count, level) = (self.records[at].count(), self.level(at));
+        let tolerance = self.tolerance();
+        match self.measured.binary_search(&at) {
+            Ok(_) => self.vary((cost / level - 1.0).abs()),
+            Err(place) => self.measured.insert(place, at),
+        }
+        let bursts = &mut self.bursts[usize::from(at != self.candidates.default_index())];
+        let news = self.records[at].push(cost, busy, now, tolerance);
+        // Whether a burst hit the very first execution cannot be told: everything is cold.
+        if let (News::Excess(excess), 2..) = (news, now) {
+            bursts.add(excess, now);
+        }
+        self.is_new |= count < 3 || (self.level(at) - level).abs() > 0.01 * level;
+        news
+    }
+
+    /// A burst hit the first execution of a configuration, which costs at most `ceiling`.
+    pub(super) fn disturb(&mut self, cost: f64, ceiling: f64, now: u64) {
+        self.bursts[1].add(cost - ceiling, now);
+    }
+
+    /// Each execution elsewhere costs `cost` more on average.
+    pub(super) fn charge(&mut self, cost: f64) {
+        self.bursts[1].add_recurring(cost);
+    }
+
+    /// All configurations but `at` may have changed by `factor` as well.
+    pub(super) fn suspect(&mut self, at: usize, factor: f64) {
+        let others = self.records.iter_mut().enumerate().filter(|(other, _)| *other != at);
+        others.for_each(|(_, record)| record.suspect(factor));
+        self.is_new = true;
+    }
+
+    /// The default has changed by `factor`, and all that was suspected with it.
+    pub(super) fn follow(&mut self, factor: f64) {
+        self.records.iter_mut().for_each(|record| record.follow(factor));
+    }
+
+    /// Adds a deviation from the level to the noise. A burst is no noise, so what is beyond two standard
+    /// deviations counts as that.
+    #[inline]
+    fn vary(&mut self, deviation: f64) {
+        const MOST: f64 = 2.5;
+        let (mean, count) = self.deviation;
+        let count = (count + 1.0).min(64.0);
+        let deviation = deviation.min(MOST * mean + 0.05);
+        self.deviation = (mean + (deviation - mean) / count, count);
+    }
+
+    /// Forgets all hypotheses of a source.
+    pub(super) fn forget(&mut self, source: Source) {
+        for told in &mut self.hypotheses {
+            self.is_new |= told.take_if(|told| told.source == source).is_some();
+        }
+    }
+
+    /// Whether `two` leaves out more than `one` of all that `one` leaves out of the default, cores or
+    /// contexts.
+    pub(super) fn is_further(&self, one: usize, two: usize) -> bool {
+        let more = |part: fn(Configuration) -> Option<u32>| {
+            let all = self.candidates.all();
+            let [default, one, two] = [self.candidates.default(), all[one], all[two]].map(part);
+            one == default || two < one
+        };
+        self.contains(one, two) && more(Configuration::cores) && more(Configuration::per_core)
+    }
+
+    /// Whether `small` results from `large` by leaving out cores, contexts or nodes.
+    pub(super) fn contains(&self, large: usize, small: usize) -> bool {
+        self.table.contains(large, small)
+    }
+
+    pub(super) fn record(&self, at: usize) -> &Estimate {
+        &self.records[at]
+    }
+
+    /// The candidates with executions, in order.
+    pub(super) fn measured(&self) -> &[usize] {
+        &self.measured
+    }
+
+    /// The usual cost, without bursts; infinite before the first execution.
+    pub(super) fn level(&self, at: usize) -> f64 {
+        self.records[at].level()
+    }
+
+    /// The usual cost of the default.
+    pub(super) fn usual(&self) -> f64 {
+        self.level(self.candidates.default_index())
+    }
+
+    /// The cost over the default's, measured in this run or an earlier one.
+    pub(super) fn ratio(&self, at: usize) -> Option<f64> {
+        let measured = self.records[at].is_measured().then(|| self.level(at) / self.usual());
+        let recalled = self.hypotheses[at].filter(|told| told.source == Source::Memory);
+        measured.or(recalled.map(|told| told.cost))
+    }
+
+    /// The standard deviation of executions, as a part of their cost.
+    #[inline]
+    pub(super) fn noise(&self) -> f64 {
+        // A normal distribution deviates by 0.8 of its standard deviation on average.
+        1.25 * self.deviation.0
+    }
+
+    /// The part of its level from which the cost of an execution is a burst or a change.
+    #[inline]
+    pub(super) fn tolerance(&self) -> f64 {
+        (CLEAR * self.noise()).clamp(LEAST_CHANGE, MOST_CHANGE)
+    }
+
+    /// The mean cost of an execution at a measured configuration.
+    pub(super) fn mean(&self, at: usize, now: u64) -> f64 {
+        let [one, other] = self.records[at].levels();
+        0.5 * (one + other) + self.clear_burst(at, now)
+    }
+
+    /// The assumed cost of an execution at the default, as a measure of losses.
+    pub(super) fn default_cost(&self, now: u64) -> f64 {
+        let default = self.candidates.default_index();
+        let [one, other] = self.records[default].levels();
+        one.min(other) + self.burst(default, now)
+    }
+
+    /// What is expected of an execution, where the best costs `least`. At a measured configuration the gain is
+    /// that of the news of one more execution. `ran` is the latest configuration.
+    pub(super) fn belief(&self, at: usize, (least, ran): (f64, usize), now: u64) -> Belief {
+        let (record, burst) = (&self.records[at], self.clear_burst(at, now));
+        if record.is_measured() {
+            let level = record.level();
+            let variance = record.news(self.noise(), now) * level * level;
+            // The latest execution may be the first of a change.
+            let surprise = record.surprise(self.tolerance()).filter(|_| at == ran);
+            let surprise = surprise.map_or(0.0, |latest| 0.5 * (latest - level));
+            let deviation = (variance + surprise * surprise).sqrt();
+            let gains =
+                record.levels().map(|level| expected_gain(level + burst - least, deviation));
+            let gain = 0.5 * (gains[0] + gains[1]);
+            return Belief { cost: self.mean(at, now), gain, chance: 0.5 };
+        }
+        let from = self.usual();
+        match self.hypotheses[at] {
+            Some(Hypothesis { cost, deviation, .. }) => {
+                let gain = expected_gain(cost * from + burst - least, deviation * from);
+                Belief { cost: cost * from, gain, chance: 0.5 }
+            }
+            None => self.laws[at],
+        }
+    }
+
+    /// The mean excess that bursts add to an execution there. Without executions elsewhere those at the
+    /// default tell: half of the bursts hit any part of the machine, the others a smaller part less often.
+    fn burst(&self, at: usize, now: u64) -> f64 {
+        let usual = self.bursts[0].mean(0.0, FREE, now);
+        if at == self.candidates.default_index() {
+            return usual;
+        }
+        let threads = |on: Configuration| f64::from(on.threads());
+        let part = threads(self.candidates.all()[at]) / threads(self.candidates.default());
+        self.bursts[1].mean(usual * 0.5 * (1.0 + part), 4.0, now)
+    }
+
+    /// The part of that excess that counts for decisions. Of a few bursts nobody can tell where they hit.
+    fn clear_burst(&self, at: usize, now: u64) -> f64 {
+        let burst = self.burst(at, now);
+        let clear = if burst > MANY_BURSTS * self.usual() { burst } else { 0.0 };
+        clear + if at == self.candidates.default_index() { 0.0 } else { self.bursts[1].recurring() }
+    }
+
+    /// What bursts may add to an execution elsewhere: two of the highest, however long ago, because one more than
+    /// decides nothing. Far higher bursts at the default would be avoided, so they count against that.
+    fn worst_burst(&self, at: usize) -> f64 {
+        if at == self.candidates.default_index() {
+            return 0.0;
+        }
+        let [usual, elsewhere] = self.bursts.map(|bursts| bursts.highest());
+        (2.0 * elsewhere - (usual - 4.0 * elsewhere).max(0.0)).max(0.0)
+    }
+}
