@@ -22,14 +22,16 @@ const MOST: f64 = 0.5;
 pub(super) struct Readings(OnceLock<Vec<u64>>);
 
 impl Readings {
-    /// Measures empty phases, once a session, if an event is a clock. Event sets that take turns are not measured.
+    /// Measures empty phases of each set, once a session, if an event is a clock. Leaves set 0 on the counters.
     pub(super) fn measure(&self, events: &[Event], sets: &Sets, owner: &mut ThreadRecorder) {
         let has_clock = events.iter().any(|event| is_clock(event.unit(), event.is_hardware()));
         if has_clock && self.0.get().is_none() {
-            let order = sets.events(0);
             let mut own = vec![0; events.len()];
-            let measured = owner.empty_phases(ROUNDS, order.len()).unwrap_or_default();
-            order.into_iter().zip(measured).for_each(|(event, count)| own[event] = count);
+            for set in (0..sets.len()).rev() {
+                let order = sets.events(set);
+                let measured = owner.empty_phases(set, ROUNDS, order.len()).unwrap_or_default();
+                order.into_iter().zip(measured).for_each(|(event, count)| own[event] = count);
+            }
             self.0.get_or_init(|| own);
         }
     }

@@ -92,17 +92,27 @@ impl ThreadRecorder {
         self.meter.open(&mut sample.reading, &mut sample.ticks)
     }
 
-    /// The counts of an empty phase by column: medians of so many phases. `None` where sets take turns, or if a reading
-    /// fails.
-    pub(super) fn empty_phases(&mut self, rounds: usize, columns: usize) -> Option<Vec<u64>> {
-        if self.set_scheduler.is_some() {
-            return None;
-        }
+    /// The counts of an empty phase by column of a set, which is on the counters afterwards: medians of so many phases.
+    /// `None` if a reading fails.
+    pub(super) fn empty_phases(
+        &mut self,
+        set: usize,
+        rounds: usize,
+        columns: usize,
+    ) -> Option<Vec<u64>> {
+        let meter = match &mut self.set_scheduler {
+            Some(set_scheduler) => {
+                let set_scheduler = set_scheduler.get_mut();
+                set_scheduler.put_on(set).ok()?;
+                set_scheduler.meter()
+            }
+            None => &mut self.meter,
+        };
         let (mut begun, mut ended, mut ticks) = (Reading::EMPTY, Reading::EMPTY, 0);
         let mut counts = vec![Vec::with_capacity(rounds); columns];
         for _ in 0..rounds {
-            self.meter.open(&mut begun, &mut ticks).ok()?;
-            self.meter.close(&mut ended, &mut ticks).ok()?;
+            meter.open(&mut begun, &mut ticks).ok()?;
+            meter.close(&mut ended, &mut ticks).ok()?;
             for (at, counts) in counts.iter_mut().enumerate() {
                 counts.push(ended.counts.get(at)?.wrapping_sub(begun.counts[at]));
             }
