@@ -35,7 +35,8 @@ pub(crate) enum CallKind {
     Exits,
     /// The process becomes another program.
     Execs,
-    /// The program reads or sets an affinity mask, or starts a thread or process that inherits one.
+    /// The program reads or sets an affinity mask, asks for the processors, or may start a thread or process that inherits
+    /// a mask.
     UsesAffinity,
     /// A module ends, or may end.
     Unloads,
@@ -194,8 +195,10 @@ macro_rules! functions {
             UsesAffinity {
                 sched_getaffinity pthread_getaffinity_np sched_setaffinity pthread_setaffinity_np
                 pthread_create pthread_getattr_np posix_spawn posix_spawnp system popen vfork clone
-                kmp_set_affinity
-                kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
+                thrd_create timer_create mq_notify getaddrinfo_a wordexp
+                aio_read aio_read64 aio_write aio_write64 aio_fsync aio_fsync64
+                lio_listio lio_listio64 get_nprocs sysconf
+                kmp_set_affinity kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
                 kmp_set_thread_affinity_mask_initial
             }
             Filters { prctl syscall }
@@ -338,15 +341,13 @@ impl Function {
         self.symbol().to_str().unwrap_or_default()
     }
 
-    /// Whether a call that [uses affinity](CallKind::UsesAffinity) hands on the caller's mask: to a thread or process
-    /// that it starts, or among the attributes of a thread.
-    pub(crate) fn hands_on_mask(self) -> bool {
-        use Function::{clone, popen, posix_spawn, posix_spawnp, pthread_create, system, vfork};
-        let starts = matches!(
-            self,
-            pthread_create | posix_spawn | posix_spawnp | system | popen | vfork | clone
-        );
-        starts || self == Function::pthread_getattr_np
+    /// Whether a call that [uses affinity](CallKind::UsesAffinity) needs the caller's own mask only while it runs: it hands
+    /// the mask on to a thread or process that it may start, or tells of it. Some C libraries count the contexts of the
+    /// mask where they are asked for the processors.
+    pub(crate) fn needs_own_mask(self) -> bool {
+        use CallKind::UsesAffinity;
+        let stays = self.name().contains("affinity");
+        self.kind() == UsesAffinity && !stays
     }
 
     /// Whether a call may start a process that uses the caller's memory.

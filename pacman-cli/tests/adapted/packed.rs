@@ -14,7 +14,9 @@ use super::{alone, pacman_pmu, text};
 
 /// Each line of standard input but `end` asks for one execution, which goes on until the next line. `f` has a
 /// member fork in the middle, and the child print its mask; `c` the same by the number of a system call, as `a` reads
-/// the own mask and `s` sets one; `g` reads it among the attributes of the thread; `x` ends the program inside the region.
+/// the own mask and `s` sets one; `g` reads it among the attributes of the thread; `t` has another way to start a
+/// thread, which prints its mask; `p` and `o` ask for the processors and print the mask that the answer can come from,
+/// `z` asks for the size of a page; `x` ends the program inside the region.
 const SOURCE: &str = r#"
 #define _GNU_SOURCE
 #include <poll.h>
@@ -26,15 +28,22 @@ const SOURCE: &str = r#"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 static void print_mask(void) {
     char line[4096];
-    FILE *status = fopen("/proc/self/status", "r");
+    FILE *status = fopen("/proc/thread-self/status", "r");
     while (fgets(line, sizeof line, status))
         if (strncmp(line, "Cpus_allowed_list:", 18) == 0) printf("child %s", line + 19);
     fflush(stdout);
+}
+
+static int other(void *unused) {
+    print_mask();
+    return unused != NULL;
 }
 
 static char next(void) {
@@ -76,6 +85,19 @@ int main(void) {
                     pthread_attr_destroy(&attributes);
                     printf("contexts %d\n", CPU_COUNT(&own));
                     fflush(stdout);
+                    asked = 0;
+                }
+                if (asked == 't') {
+                    thrd_t thread;
+                    thrd_create(&thread, other, NULL);
+                    thrd_join(thread, NULL);
+                    asked = 0;
+                }
+                if (asked == 'p' || asked == 'o' || asked == 'z') {
+                    if (asked == 'p') get_nprocs();
+                    if (asked == 'o') sysconf(_SC_NPROCESSORS_ONLN);
+                    if (asked == 'z') sysconf(_SC_PAGESIZE);
+                    print_mask();
                     asked = 0;
                 }
                 if (asked == 's') {
@@ -311,6 +333,30 @@ fn a_program_that_uses_masks_by_system_calls_sees_its_own() {
         run.output.read_line(&mut line).expect("a line");
         let one = line.strip_prefix("child ").map(|rest| rest.trim().parse::<u32>());
         assert!(one.is_some_and(|one| one.is_ok()), "the mask that it set: {line}");
+        assert_eq!(run.finish(), "done\n");
+    });
+}
+
+/// Some C libraries count the contexts of the caller's mask. This one may not: so the mask itself is looked at.
+#[test]
+fn a_thread_that_asks_for_processors_or_starts_a_thread_has_its_own_mask() {
+    each(|compiler| {
+        for asked in ["t", "p", "o"] {
+            let Some(mut run) = Run::start(compiler, 10_000) else { return };
+            run.reach_a_sample();
+            run.ask(asked.as_bytes());
+            let mut line = String::new();
+            run.output.read_line(&mut line).expect("a line");
+            assert_eq!(line, format!("child {}\n", own()), "{asked}");
+            assert_eq!(run.finish(), "done\n");
+        }
+        let Some(mut run) = Run::start(compiler, 10_000) else { return };
+        run.reach_a_sample();
+        run.ask(b"z");
+        let mut line = String::new();
+        run.output.read_line(&mut line).expect("a line");
+        let is_packed = !line.trim_start_matches("child ").contains([',', '-']);
+        assert!(is_packed, "the size of a page is no matter of masks: {line}");
         assert_eq!(run.finish(), "done\n");
     });
 }

@@ -61,6 +61,9 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
             packing::hands_on_mask();
             lifecycle::leave(true);
         }
+        // It asks for something else, such as the size of a page.
+        CallKind::UsesAffinity
+            if call.function == Function::sysconf && !asks_processors(arguments) => {}
         CallKind::UsesAffinity => {
             adapt::mask_matters();
             if function.shares_memory() {
@@ -69,7 +72,7 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
             if function.sets_mask() {
                 first_region::mask_changes();
             }
-            match function.hands_on_mask() {
+            match function.needs_own_mask() {
                 true => packing::hands_on_mask(),
                 false if packing::has_packed() => packing::end(),
                 false => {}
@@ -100,6 +103,11 @@ fn stands_for(number: i64) -> Function {
         libc::SYS_exit_group => Function::_exit,
         _ => Function::syscall,
     }
+}
+
+/// Whether a call of `sysconf` asks how many processors there are.
+fn asks_processors(arguments: &Registers) -> bool {
+    [libc::_SC_NPROCESSORS_ONLN, libc::_SC_NPROCESSORS_CONF].contains(&(arguments[0] as i32))
 }
 
 /// Whether a call of `prctl` or `syscall` installs a filter of system calls. Without a program for the filter it
