@@ -1,8 +1,12 @@
 //! A control group's quota of CPU time during a run, and a sentence about it.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Instant;
 
 use pacman_core::topology::{Quota, Throttling};
+use serde::{Deserialize, Serialize};
 
 use crate::words::share;
 use pacman_events::plural::number;
@@ -13,6 +17,23 @@ pub(crate) struct QuotaWatch {
     before: Throttling,
     began: Instant,
 }
+
+/// The kernel's account of a control group with a quota, at the start and at the end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct GroupAccount {
+    /// Tells the group from all others, on all machines.
+    pub(crate) group: String,
+    cpus: f64,
+    fitting: usize,
+    /// Of the run.
+    seconds: f64,
+    before: Totals,
+    after: Totals,
+}
+
+/// Totals since the group was made: periods, those in which it was throttled, and nanoseconds for which processors stood
+/// still.
+type Totals = [u64; 3];
 
 /// A group that stood still during the run, because it had used up its quota.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +46,8 @@ pub(crate) struct Throttled {
     periods: f64,
     /// The time for which a processor stood still, over the time of the run.
     processors: f64,
+    /// The observed processes that share it.
+    processes: usize,
 }
 
 impl QuotaWatch {
@@ -35,22 +58,82 @@ impl QuotaWatch {
         Some(QuotaWatch { quota, before, began: Instant::now() })
     }
 
-    /// `None` if the group was never throttled.
-    pub(crate) fn end(self) -> Option<Throttled> {
+    /// The account of the run. `None` if the kernel gives none any more.
+    pub(crate) fn end(self) -> Option<GroupAccount> {
         let seconds = self.began.elapsed().as_secs_f64();
-        let run = self.quota.throttling()?.since(self.before);
-        Throttled::of(&self.quota, run, seconds)
+        let totals = |all: Throttling| [all.periods, all.throttled_periods, all.throttled_nanos];
+        Some(GroupAccount {
+            group: name_of(&self.quota.file),
+            cpus: self.quota.cpus(),
+            fitting: self.quota.threads(),
+            seconds,
+            before: totals(self.before),
+            after: totals(self.quota.throttling()?),
+        })
+    }
+}
+
+/// The boot of the kernel, and the group's directory: a container has another path to it.
+fn name_of(file: &str) -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let place = Path::new(file).parent().and_then(|directory| fs::metadata(directory).ok());
+    let place = place.map_or_else(|| file.to_owned(), |at| format!("{}:{}", at.dev(), at.ino()));
+    format!("{} {place}", boot.trim())
+}
+
+impl GroupAccount {
+    /// Takes another run of the same group, within a run of `seconds` that has both.
+    pub(crate) fn join(&mut self, other: &GroupAccount, seconds: f64) {
+        // Totals only grow.
+        self.before.iter_mut().zip(other.before).for_each(|(own, other)| *own = other.min(*own));
+        self.after.iter_mut().zip(other.after).for_each(|(own, other)| *own = other.max(*own));
+        self.seconds = seconds;
+    }
+
+    /// `None` if the group was never throttled.
+    pub(crate) fn throttled(&self) -> Option<Throttled> {
+        let of = |at: usize| self.after[at].saturating_sub(self.before[at]);
+        let [periods, throttled, nanos] = [of(0), of(1), of(2)];
+        (throttled > 0 && periods > 0).then(|| Throttled {
+            cpus: self.cpus,
+            fitting: self.fitting,
+            periods: (throttled as f64 / periods as f64).min(1.0),
+            processors: nanos as f64 / 1e9 / self.seconds.max(1e-9),
+            processes: 1,
+        })
     }
 }
 
 impl Throttled {
-    fn of(quota: &Quota, run: Throttling, seconds: f64) -> Option<Throttled> {
-        (run.throttled_periods > 0 && run.periods > 0).then(|| Throttled {
-            cpus: quota.cpus(),
-            fitting: quota.threads(),
-            periods: (run.throttled_periods as f64 / run.periods as f64).min(1.0),
-            processors: run.throttled_nanos as f64 / 1e9 / seconds.max(1e-9),
-        })
+    /// The same, shared by so many processes.
+    pub(crate) fn among(self, processes: usize) -> Throttled {
+        Throttled { processes: processes.max(1), ..self }
+    }
+
+    /// The processes that share it.
+    pub(crate) fn processes(&self) -> usize {
+        self.processes
+    }
+
+    /// The processors that the quota leaves.
+    pub(crate) fn cpus(&self) -> f64 {
+        self.cpus
+    }
+
+    /// The threads for which it leaves each process something to do.
+    pub(crate) fn threads(&self) -> usize {
+        (self.fitting / self.processes).max(1)
+    }
+
+    /// The part of the periods in which the group was throttled.
+    pub(crate) fn periods(&self) -> f64 {
+        self.periods
+    }
+
+    /// The least part of the time for which the group's threads stood still, on so many processors.
+    pub(crate) fn time(&self, processors: usize) -> f64 {
+        // A processor without a thread does not stand still.
+        (self.processors / processors.max(1) as f64).min(1.0)
     }
 
     /// About teams of `threads` threads in all, in as many `processes`, on at most `allowed` processors.
@@ -79,10 +162,14 @@ impl Throttled {
         )
     }
 
-    /// A processor without a thread does not stand still. So this is the least part of the time.
     fn times(&self, processors: usize) -> String {
-        let time = (self.processors / processors.max(1) as f64).min(1.0);
+        let time = self.time(processors);
         format!("{} of the periods, {} of the time", share(self.periods), share(time))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn made(fitting: usize, cpus: f64, processors: f64) -> Throttled {
+        Throttled { cpus, fitting, periods: 0.68, processors, processes: 1 }
     }
 }
 
@@ -101,7 +188,24 @@ mod tests {
     use super::*;
 
     fn throttled(fitting: usize, cpus: f64) -> Throttled {
-        Throttled { cpus, fitting, periods: 0.68, processors: 26.24 }
+        Throttled::made(fitting, cpus, 26.24)
+    }
+
+    #[test]
+    fn two_runs_in_one_group_are_told_once() {
+        let account = |before, after| GroupAccount {
+            group: "boot 1:2".to_owned(),
+            cpus: 0.5,
+            fitting: 1,
+            seconds: 1.0,
+            before,
+            after,
+        };
+        assert_eq!(account([7, 3, 9], [27, 3, 9]).throttled(), None);
+        let mut both = account([100, 50, 0], [110, 55, 1_000_000_000]);
+        both.join(&account([104, 50, 0], [120, 65, 4_000_000_000]), 2.0);
+        let throttled = both.throttled().expect("both were throttled");
+        assert_eq!((throttled.periods, throttled.processors), (0.75, 2.0));
     }
 
     #[test]

@@ -357,6 +357,8 @@ mod tests {
                 least: 1e-3,
                 expected: vec![(1, 0.5)],
                 runs: 1,
+                others: Some(0.5),
+                others_at_least: None,
             });
             edit(&mut memory);
             memory.to_text()

@@ -312,6 +312,9 @@ pub struct Adaptation {
     /// Numbers of contexts on which its threads were packed, each with the usual time over the one with all contexts.
     #[serde(default)]
     pub packed: Vec<(u32, f64)>,
+    /// The rows have all that its threads do: it made no tasks, which may run after the body, and had no regions inside.
+    #[serde(default)]
+    pub all_in_rows: bool,
     /// The measurements for the next run of the program.
     #[serde(default)]
     pub remembered: Option<Remembered>,

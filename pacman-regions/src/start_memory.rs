@@ -12,6 +12,8 @@ const TRIED: f64 = 0.95;
 /// A number that was not tried may be expected to take so much more than the run in which regions were packed. Runs
 /// with fewer threads need no turns of several threads on one context, so they take less than is expected.
 const EXPECTED: f64 = 1.02;
+/// Other programs must use so many processors more before a run counts as one on a busier machine.
+const BUSIER: f64 = 0.5;
 
 /// The runs of a program with the same arguments and the same default number of threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +31,12 @@ pub struct StartMemory {
     pub expected: Vec<(u32, f64)>,
     /// The runs.
     pub runs: u64,
+    /// The processors that other programs used during the latest run, on average; `None` if it is not known.
+    #[serde(default)]
+    pub others: Option<f64>,
+    /// The same of the run with the least cost.
+    #[serde(default)]
+    pub others_at_least: Option<f64>,
 }
 
 /// A number of threads to start with.
@@ -49,7 +57,9 @@ pub(crate) fn add(starts: &mut Vec<StartMemory>, mut new: StartMemory) {
     if let Some(at) = starts.iter().position(is_same) {
         let old = starts.remove(at);
         new.runs = new.runs.saturating_add(old.runs);
-        new.least = new.least.min(old.least);
+        if old.least <= new.least {
+            (new.least, new.others_at_least) = (old.least, old.others_at_least);
+        }
     }
     if starts.len() >= MOST {
         starts.remove(0);
@@ -61,7 +71,9 @@ pub(crate) fn add(starts: &mut Vec<StartMemory>, mut new: StartMemory) {
 /// best one as far as is known.
 ///
 /// The latest run with another number must beat the best run with the default. So a busy machine, or an input that has
-/// become larger, gives the default back after one run.
+/// become larger, gives the default back after one run. If that best run was on a busier machine, it says nothing for the
+/// default on this one: the default has its turn again. It has at most one turn more than the other number, so that a
+/// machine that is busy whenever the default runs costs every second run at most.
 pub(crate) fn choose(starts: &[StartMemory], arguments: &str, default: u32) -> Option<StartChoice> {
     let same = |start: &&StartMemory| start.arguments == arguments;
     let usual = starts.iter().filter(same).find(|start| start.threads == default)?;
@@ -70,9 +82,16 @@ pub(crate) fn choose(starts: &[StartMemory], arguments: &str, default: u32) -> O
         Some(start.cost / usual.least)
     };
     let others = starts.iter().filter(same).map(|start| start.threads);
+    let is_fair = |threads: u32| {
+        let start = starts.iter().filter(same).find(|start| start.threads == threads);
+        let is_quieter = start.is_some_and(|start| {
+            start.others.zip(usual.others_at_least).is_some_and(|(now, then)| now + BUSIER < then)
+        });
+        !is_quieter || start.is_some_and(|start| start.runs < usual.runs)
+    };
     let of_tried = others.filter_map(|threads| {
         let ratio = tried(threads).filter(|ratio| threads < default && *ratio <= TRIED)?;
-        Some(StartChoice { threads, ratio, is_tried: true })
+        is_fair(threads).then_some(StartChoice { threads, ratio, is_tried: true })
     });
     let of_expected = usual.expected.iter().filter(|(threads, ratio)| {
         *threads < default && *ratio <= EXPECTED && tried(*threads).is_none()
@@ -89,7 +108,16 @@ mod tests {
     fn start(threads: u32, cost: f64, expected: &[(u32, f64)]) -> StartMemory {
         let arguments = "01234567".to_owned();
         let (least, expected) = (cost, expected.to_vec());
-        StartMemory { arguments, threads, cost, least, expected, runs: 1 }
+        StartMemory {
+            arguments,
+            threads,
+            cost,
+            least,
+            expected,
+            runs: 1,
+            others: None,
+            others_at_least: None,
+        }
     }
 
     fn chosen(starts: &[StartMemory]) -> Option<(u32, bool)> {
@@ -119,6 +147,28 @@ mod tests {
         add(&mut starts, start(2, 0.4, &[]));
         assert_eq!(chosen(&starts), Some((2, true)));
         assert_eq!(choose(&starts, "01234567", 2), None);
+    }
+
+    #[test]
+    fn a_default_that_ran_on_a_busier_machine_has_its_turn_again() {
+        let at = |others: f64, start: StartMemory| StartMemory {
+            others: Some(others),
+            others_at_least: Some(others),
+            ..start
+        };
+        // The default's threads waited for those of other programs.
+        let mut starts = vec![at(1.8, start(8, 5.0, &[])), at(1.6, start(1, 1.4, &[]))];
+        assert_eq!(chosen(&starts), Some((1, true)), "both were on a busy machine");
+        add(&mut starts, at(0.1, start(1, 1.4, &[])));
+        assert_eq!(chosen(&starts), None, "now it is quiet");
+        let mut quiet = starts.clone();
+        add(&mut quiet, at(0.1, start(8, 0.7, &[])));
+        assert_eq!(chosen(&quiet), None, "the default is quicker");
+        // It was busy once more, and no less slow.
+        add(&mut starts, at(1.8, start(8, 6.0, &[])));
+        assert_eq!(chosen(&starts), None, "one turn for each");
+        add(&mut starts, at(1.8, start(8, 6.0, &[])));
+        assert_eq!(chosen(&starts), Some((1, true)), "it had more turns");
     }
 
     #[test]

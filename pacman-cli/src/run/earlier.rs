@@ -7,14 +7,12 @@ use pacman_core::Topology;
 use pacman_regions::{Ending, ProgramKey, StartChoice, StartMemory, hash_of_arguments};
 
 use super::arguments::RunArgs;
-use super::report::{ProcessReport, RegionReport, Report};
+use super::expected;
+use super::report::{RegionReport, Report};
 use crate::elf;
 use crate::exit::Exit;
 use crate::remembered::Store;
 use crate::stat::found;
-
-/// A number of threads that was not tried must be expected to take at most so much of the time without packing.
-const WORTH_TRYING: f64 = 0.9;
 
 /// A program, before its machine is known.
 #[derive(Clone, Debug)]
@@ -73,8 +71,8 @@ impl Program {
     }
 
     /// The cost of the run that `report` tells. `None` if the program failed or was ended, if not just this program ran
-    /// regions, and if no region ran.
-    pub(super) fn measured(&self, report: &Report) -> Option<StartMemory> {
+    /// regions, and if no region ran. `others` is the processors that other programs used.
+    pub(super) fn measured(&self, report: &Report, others: Option<f64>) -> Option<StartMemory> {
         let mut observed = report.observed();
         let (only, None) = (observed.next()?, observed.next()) else { return None };
         // A run that was cut off has another mixture of regions.
@@ -88,8 +86,10 @@ impl Program {
             threads: only.threads,
             cost,
             least: cost,
-            expected: expected(only),
+            expected: expected::of(only),
             runs: 1,
+            others,
+            others_at_least: others,
         })
     }
 }
@@ -97,35 +97,4 @@ impl Program {
 /// The executions that were in no other region.
 fn outermost(region: &RegionReport) -> u64 {
     region.executions.saturating_sub(region.nested)
-}
-
-/// Numbers of threads by which regions were packed, with the time in regions that is expected of a run with each, over
-/// that of this run.
-fn expected(process: &ProcessReport) -> Vec<(u32, f64)> {
-    let packed = |region: &RegionReport| {
-        region.adaptation.as_ref().map_or_else(Vec::new, |adaptation| adaptation.packed.clone())
-    };
-    let mut numbers: Vec<u32> =
-        process.regions.iter().flat_map(packed).map(|(threads, _)| threads).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let unpacked: f64 = process.regions.iter().map(RegionReport::without_packing).sum();
-    let at = |threads: u32| {
-        let time = process.regions.iter().map(|region| {
-            let known = packed(region).into_iter().find(|(number, _)| *number == threads);
-            let ratio = match known {
-                // Its team has a size of its own, which stays.
-                _ if region.teams.iter().all(|team| team.threads != process.threads) => 1.0,
-                Some((_, ratio)) => ratio,
-                // Nobody knows: it may need all of the threads that run at once.
-                None => f64::from(process.threads.min(process.contexts)) / f64::from(threads),
-            };
-            region.without_packing() * ratio
-        });
-        let time: f64 = time.sum();
-        let is_worth = time > 0.0 && time <= WORTH_TRYING * unpacked;
-        is_worth.then(|| (threads, time / process.in_regions))
-    };
-    let is_fewer = |threads: &u32| (1..process.threads).contains(threads);
-    numbers.into_iter().filter(is_fewer).filter_map(at).collect()
 }

@@ -5,8 +5,9 @@
 
 use serde::Serialize;
 
-use super::report::{Factor, ProcessReport, Reason, RegionReport};
+use super::report::{Factor, ProcessReport, Reason, RegionReport, threads_of};
 use super::text::{help, number, reason_at, seconds, share};
+use crate::quota;
 
 /// The most findings of a process.
 const MOST: usize = 5;
@@ -24,6 +25,8 @@ pub(super) enum Kind {
     FewerThreads,
     /// Its threads wait for each other.
     Waits,
+    /// The team is wider than the quota of its control group, which stood still.
+    Quota,
 }
 
 /// A change that would make the program quicker.
@@ -32,7 +35,7 @@ pub(super) enum Kind {
 pub(super) struct Finding {
     /// Subject.
     pub(super) kind: Kind,
-    /// Name of the region.
+    /// Name of the region; `all regions` for a quota.
     pub(super) region: String,
     /// Source file of the region or of the construct, and line; null if it is not known.
     pub(super) place: Option<String>,
@@ -41,7 +44,8 @@ pub(super) struct Finding {
     /// The change.
     pub(super) remedy: String,
     /// Predicted gain of wall time. For waits it is their whole part, which is the most that a change can gain; for fewer
-    /// threads it is the difference of the usual times.
+    /// threads it is the difference of the usual times. For a quota it is the time beyond that in which the quota allows the
+    /// work alone.
     pub(super) gain_s: f64,
     /// Half of the interval of `gain_s` where waits are estimates from a sample; null if it is not known.
     pub(super) margin_s: Option<f64>,
@@ -79,6 +83,7 @@ pub(super) fn of(process: &ProcessReport) -> Vec<Finding> {
             let both = [fewer_threads(process, region), waits(process, region)];
             both.into_iter().flatten().max_by(|one, other| one.gain_s.total_cmp(&other.gain_s))
         })
+        .chain(quota(process))
         .filter(|finding| finding.least() >= WORTH * process.process.seconds)
         .collect();
     findings.sort_by(|one, other| other.gain_s.total_cmp(&one.gain_s));
@@ -100,6 +105,41 @@ fn fewer_threads(process: &ProcessReport, region: &RegionReport) -> Option<Findi
         ),
         remedy: format!("To help: give it num_threads({on}), or more work for each thread."),
         gain_s: region.without_packing() * (1.0 - ratio),
+        margin_s: None,
+    })
+}
+
+/// A group that stood still has given its quota to threads that wait, too. Without them the quota would do the work alone.
+/// No account tells both apart. If threads spin where they wait, work has had its part of the threads' time, and would
+/// take as long by itself. If they sleep, work has had a processor for all of its time in which the group did not stand
+/// still. The longer of both counts.
+fn quota(process: &ProcessReport) -> Option<Finding> {
+    let threads = threads_of(process);
+    let throttled = process.throttled.filter(|throttled| threads as usize > throttled.threads())?;
+    let seconds = process.process.seconds;
+    let rows = process.regions.iter().flat_map(|region| {
+        let outer = if region.seconds > 0.0 { region.outer / region.seconds } else { 0.0 };
+        region.threads.iter().map(move |thread| outer * thread.row.seconds)
+    });
+    let work = rows.sum::<f64>() + (seconds - process.in_regions).max(0.0);
+    let processes = throttled.processes();
+    let processors = (threads as usize * processes).min(process.contexts as usize);
+    let spinning = work / f64::from(threads);
+    let awake = work * (1.0 - throttled.time(processors));
+    let sleeping = awake * processes as f64 / throttled.cpus();
+    let fitting = throttled.threads();
+    Some(Finding {
+        kind: Kind::Quota,
+        region: "all regions".to_owned(),
+        place: None,
+        fact: format!(
+            "{} on {}, which stood still in {} of its periods, and threads that wait used it up, too",
+            number(threads as usize, "thread"),
+            quota::shown(throttled.cpus()),
+            share(throttled.periods())
+        ),
+        remedy: format!("To help: OMP_NUM_THREADS={fitting}, or OMP_WAIT_POLICY=passive."),
+        gain_s: seconds - spinning.max(sleeping).min(seconds),
         margin_s: None,
     })
 }
@@ -148,6 +188,7 @@ mod tests {
     use pacman_regions::{Adaptation, Recording, Sampling};
 
     use super::*;
+    use crate::quota::Throttled;
     use crate::run::made;
 
     fn findings(recording: &Recording) -> Vec<Finding> {
@@ -173,6 +214,33 @@ mod tests {
         );
         recording.regions.iter_mut().for_each(|region| region.outer = 0.01);
         assert_eq!(findings(&recording), [], "5 ms of 4 s are not worth a line");
+    }
+
+    #[test]
+    fn a_quota_that_waiting_threads_used_up_is_one() {
+        let thread = |busy| made::ThreadSpec { busy, start: 0.0, waits: 0.0, cpu: 0 };
+        let recording = made::timed(&[thread(4.0), thread(0.0)], "critical");
+        let mut report = made::report(&[recording]);
+        let process = &mut report.processes[0];
+        let quotas = |process: &ProcessReport| {
+            let all = of(process).into_iter().filter(|finding| finding.kind == Kind::Quota);
+            all.map(|finding| finding.gain_s).collect::<Vec<_>>()
+        };
+        assert_eq!(quotas(process), [0.0; 0]);
+        // Both processors stood still for three quarters of 8.5 s: a quarter of 4.5 s was work.
+        process.throttled = Some(Throttled::made(1, 0.5, 1.5));
+        assert_eq!(quotas(process), [8.5 - 2.0 * 1.125]);
+        assert_eq!(of(process)[0].kind, Kind::Quota, "it is the dearest");
+        // Two such processes share it, and four processors stood still.
+        process.throttled = Some(Throttled::made(1, 0.5, 3.0).among(2));
+        assert_eq!(quotas(process), [8.5 - 4.0 * 1.125]);
+        // One of two processors stood still, because one thread slept.
+        process.throttled = Some(Throttled::made(1, 0.5, 0.5));
+        assert_eq!(quotas(process), [8.5 - 2.0 * 3.375]);
+        process.throttled = Some(Throttled::made(1, 0.5, 0.0));
+        assert_eq!(quotas(process), [0.0; 0], "all of it was work");
+        process.throttled = Some(Throttled::made(2, 1.5, 1.5));
+        assert_eq!(quotas(process), [0.0; 0], "two threads have something to do");
     }
 
     #[test]

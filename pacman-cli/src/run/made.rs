@@ -44,7 +44,7 @@ pub(in crate::run) fn report(recordings: &[Recording]) -> Report {
         objective: None,
         simulated: None,
         energy: None,
-        throttled: None,
+        quota: None,
     };
     let mut recordings = recordings.to_vec();
     let machine = Machine::of(&topology, run.provenance.system.clone(), None);

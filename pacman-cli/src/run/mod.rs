@@ -7,6 +7,7 @@ pub(crate) mod directory;
 mod earlier;
 mod endings;
 mod energy;
+mod expected;
 mod findings;
 mod html;
 mod json;
@@ -24,6 +25,7 @@ pub(crate) mod memory;
 pub(crate) mod names;
 mod open_metrics;
 pub(crate) mod options;
+mod other_programs;
 mod program;
 mod ranks;
 mod report;
@@ -63,6 +65,7 @@ pub(crate) use json::VERSION as FORMAT_VERSION;
 pub(crate) use json::Written;
 use launch::Ended;
 use memory::{Found, Memory};
+use other_programs::OtherPrograms;
 use pacman_core::atomic_write;
 use ranks::{Gathered, Gathering};
 pub(crate) use ranks::{MergeArgs, merge};
@@ -124,7 +127,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
         objective: None,
         simulated: machine.and_then(|machine| machine.simulated),
         energy: None,
-        throttled: None,
+        quota: None,
     };
     let mut recordings = found.recordings;
     endings::complete(&mut recordings, &run.ended);
@@ -262,11 +265,13 @@ impl Prepared {
         let meter = self.energy.map(EnergyMeter::start).transpose().map_err(CliError::refused)?;
         let began = SystemTime::now();
         let quota = QuotaWatch::begin();
+        let others = self.kept.as_ref().and_then(|_| OtherPrograms::begin());
         let ended = launch::run(&args.command, self.environment, signals);
         drop(self.shared);
         drop(self.watch);
         let ended = ended?;
-        let throttled = quota.and_then(QuotaWatch::end);
+        let quota = quota.and_then(QuotaWatch::end);
+        let others = others.and_then(OtherPrograms::end);
         let energy = meter.map(EnergyMeter::finish).transpose();
         let energy = energy.inspect_err(|why| error::complain(why)).unwrap_or(None);
         let status = ended.exit.status();
@@ -290,7 +295,7 @@ impl Prepared {
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),
             simulated: platform::current().simulation().map(|machine| machine.title.to_owned()),
             energy,
-            throttled,
+            quota,
         };
         endings::complete(&mut recordings, &run.ended);
         if let Some(topology) = &topology {
@@ -314,7 +319,8 @@ impl Prepared {
             }
         }
         if let Some(kept) = &self.kept {
-            let cost = topology.as_ref().and_then(|topology| self.start.cost(&report, topology));
+            let cost =
+                topology.as_ref().and_then(|topology| self.start.cost(&report, topology, others));
             remembered::keep(kept, report.remembered(), cost).iter().for_each(error::complain);
         }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));

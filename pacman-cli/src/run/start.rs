@@ -53,14 +53,16 @@ impl Start {
         Start { threads, spin, program }
     }
 
-    /// The cost of the run that `report` tells, for the memory of the program.
+    /// The cost of the run that `report` tells, for the memory of the program. `others` is the processors that other
+    /// programs used meanwhile.
     pub(super) fn cost(
         &self,
         report: &Report,
         topology: &Topology,
+        others: Option<f64>,
     ) -> Option<(ProgramKey, StartMemory)> {
         let program = self.program.as_ref()?;
-        Some((program.key(topology), program.measured(report)?))
+        Some((program.key(topology), program.measured(report, others)?))
     }
 
     /// Adds the variables for the program. The library takes the spin away again when the runtime has read it.

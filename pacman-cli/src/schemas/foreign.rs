@@ -53,6 +53,10 @@ pub(crate) struct StartMemory {
     expected: Vec<(u32, Cost)>,
     /// Runs.
     runs: u64,
+    /// Processors that other programs used during the latest run, on average; null if it is not known.
+    others: Option<f64>,
+    /// The same of the run with the least cost.
+    others_at_least: Option<f64>,
 }
 
 /// Of [`pacman_regions::RuntimeFamily`].
@@ -120,6 +124,8 @@ mod tests {
             least: 1.0,
             expected: vec![(1, 0.5)],
             runs: 1,
+            others: None,
+            others_at_least: None,
         };
         assert_eq!(described::<StartMemory>(), members(&start));
     }

@@ -155,7 +155,8 @@ pub(super) fn count(
     let outlived = collector.let_go(signals).map_err(|error| system(&error))?;
     writer.answer.notes.extend(outlived);
     // Where contexts are counted, the command is not the subject.
-    let throttled = quota.filter(|_| collector.follows_command()).and_then(QuotaWatch::end);
+    let account = quota.filter(|_| collector.follows_command()).and_then(QuotaWatch::end);
+    let throttled = account.and_then(|account| account.throttled());
     writer.answer.notes.extend(throttled.map(|throttled| throttled.of_program()));
     writer.answer.simulated = collector.is_simulated();
     if let Some(progress) = &mut progress {

@@ -128,6 +128,9 @@ fn a_run_starts_with_the_threads_that_earlier_ones_were_best_with() {
             for start in starts {
                 start["cost"] = json!(if start["threads"] == 1 { one } else { 1e-3 });
                 start["least"] = start["cost"].clone();
+                start["others"] = json!(null);
+                start["others_at_least"] = json!(null);
+                start["expected"] = json!([]);
             }
         });
     };
@@ -156,8 +159,8 @@ fn a_memory_that_cannot_be_read_is_said_and_the_default_stays() {
         said.contains("the number of threads is the default: ") && said.contains("memory"),
         "{said}"
     );
-    let (ran, said) = program.run(&[], &[], None);
-    assert!(ran == all && !said.contains("default"), "the run replaced it: {said}");
+    let (_, said) = program.run(&[], &[], None);
+    assert!(!said.contains("the default: "), "the run replaced it: {said}");
 }
 
 #[test]

@@ -330,6 +330,8 @@ pub(super) fn adaptation(region: &Region) -> Option<Adaptation> {
         configuration: on.to_string(),
         why: format!("{together}: {}", controller.why()),
         packed: Vec::new(),
+        // Teams have other sizes in between.
+        all_in_rows: false,
         reduced: widths.narrow,
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: Some(0.0 - controller.account().lost() * share.min(1.0)),

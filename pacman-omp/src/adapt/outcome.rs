@@ -19,6 +19,7 @@ use crate::packing;
 use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
+use crate::seen::Seen;
 use crate::worker::Worker;
 
 /// The least and the most seconds in a region between two records, which take some microseconds each.
@@ -103,7 +104,8 @@ fn outcome(region: &Region) -> Option<Adaptation> {
     }
     if process::packs() && region.entry != Function::ompt_start_tool {
         if let Some(packed) = packing::adaptation(&region.adapted.packing) {
-            return Some(packed);
+            let all_in_rows = region.seen.get() & (Seen::TASKS | Seen::NESTED) == 0;
+            return Some(Adaptation { all_in_rows, ..packed });
         }
     }
     if let Some(grouped) = group::adaptation(region) {
@@ -151,6 +153,8 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         configuration: on.to_string(),
         why,
         packed: Vec::new(),
+        // Teams have other sizes in between.
+        all_in_rows: false,
         reduced: phase.controller.reduced_executions(),
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: time.then(|| 0.0 - phase.controller.account().lost()),

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use pacman_events::shown::shown_path;
 
 use super::gather::{EXTENSION, FILE_EXTENSION, RUNNING, TURN, Turn};
+use super::groups::Groups;
 use super::rank_file::{RankReader, RankRun};
 use crate::error::{self, CliError, CliResult};
 use crate::exit::Exit;
@@ -162,7 +163,10 @@ impl Ranks {
         let (mut kept, mut left_out) = (Vec::new(), 0);
         let (mut overview, mut events) = (Overview::default(), Vec::<Column>::new());
         let mut damaged = Vec::new();
-        for process in self.processes(&mut names, &mut damaged) {
+        let mut groups = Groups::of(self.files.iter().map(|file| &file.run));
+        for mut process in self.processes(&mut names, &mut damaged) {
+            groups.add(&process);
+            process.throttled = groups.throttled(&process);
             overview.add(&process);
             process.columns.events.iter().for_each(|event| csv::add(&mut events, event));
             if kept.len() < KEPT {
@@ -175,6 +179,7 @@ impl Ranks {
         let run = self.run();
         let mut report =
             Report::with(run, kept, overview.finished(), std::mem::take(&mut names.notes));
+        report.busy.splice(0..0, groups.lines());
         report.notes.extend(self.failed());
         if !destination.is_standard_error() {
             report.overview.killed().iter().for_each(error::complain);
@@ -184,7 +189,10 @@ impl Ranks {
             return destination.write(&report);
         }
         // The lines above name the faults.
-        let again = self.processes(&mut names, &mut damaged);
+        let again = self.processes(&mut names, &mut damaged).map(|mut process| {
+            process.throttled = groups.throttled(&process);
+            process
+        });
         destination.stream(&report, again, &events)
     }
 
@@ -224,6 +232,8 @@ impl Ranks {
         run.ended.seconds = end - began;
         // Energy is of a host. Ranks of one host read the same packages.
         run.energy = None;
+        // So is a quota, which has lines of its own.
+        run.quota = None;
         let mut exits = self.files.iter().map(|file| file.run.exit());
         run.ended.exit = exits.find(|exit| *exit != Exit::Status(0)).unwrap_or(Exit::Status(0));
         run

@@ -3,6 +3,7 @@
 
 mod claim;
 mod gather;
+mod groups;
 mod merge;
 mod rank_file;
 

@@ -10,6 +10,7 @@ use pacman_regions::{Rank, Recording};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
+use crate::quota::GroupAccount;
 use crate::run::energy::RunEnergy;
 use crate::run::launch::Ended;
 use crate::run::report::Run;
@@ -34,6 +35,8 @@ pub(super) struct RankRun {
     objective: Option<String>,
     simulated: Option<String>,
     energy: Option<RunEnergy>,
+    #[serde(default)]
+    pub(super) quota: Option<GroupAccount>,
     made_by: String,
     pub(super) host: String,
     processor: Option<String>,
@@ -56,6 +59,7 @@ impl RankRun {
             objective: run.objective.clone(),
             simulated: run.simulated.clone(),
             energy: run.energy.clone(),
+            quota: run.quota.clone(),
             made_by: version,
             host,
             processor,
@@ -93,7 +97,7 @@ impl RankRun {
             objective: self.objective,
             simulated: self.simulated,
             energy: self.energy,
-            throttled: None,
+            quota: self.quota,
         }
     }
 

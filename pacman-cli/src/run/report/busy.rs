@@ -19,7 +19,7 @@ pub(in crate::run) struct Busy {
 pub(in crate::run) enum BusyCause {
     /// The threads of the observed processes themselves.
     Crowd(Crowd),
-    /// Nobody: a cgroup leaves this number of contexts to more threads.
+    /// Nobody: a control group stood still, because its quota of this many processors was used up.
     Quota(f64),
     /// Other programs.
     Others,
@@ -32,7 +32,8 @@ impl Busy {
         others: impl IntoIterator<Item = &'a ProcessReport>,
     ) -> Option<Busy> {
         let ran = process.processor_share().filter(|_| process.lacks_processors())?;
-        let quota = process.quota.filter(|quota| f64::from(threads_of(process)) > *quota);
+        let quota = process.throttled.map(|throttled| throttled.cpus());
+        let quota = quota.filter(|quota| f64::from(threads_of(process)) > *quota);
         let cause = match (Crowd::around(process, others), quota) {
             (Some(crowd), _) => BusyCause::Crowd(crowd),
             (None, Some(quota)) => BusyCause::Quota(quota),
@@ -96,7 +97,8 @@ pub(super) fn lines(processes: &[ProcessReport], throttled: Option<Throttled>) -
             false => String::new(),
         };
         let busy = Busy::of(process, observed())?;
-        let is_told = throttled.is_some() && matches!(busy.cause, BusyCause::Quota(_));
+        // The quota has a line of its own, once for all that share it.
+        let is_told = matches!(busy.cause, BusyCause::Quota(_));
         (!is_told).then(|| busy.sentence(&who))
     };
     let of_quota = throttled.zip(widest(observed)).map(|(throttled, (crowd, allowed))| {
@@ -116,4 +118,29 @@ fn widest<'a, I: Iterator<Item = &'a ProcessReport>>(
     };
     let most = observed().map(together).max()?;
     Some((most, observed().map(|process| process.contexts).max()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use pacman_core::Topology;
+    use pacman_regions::{Machine, Scheduling};
+
+    use crate::run::made;
+
+    #[test]
+    fn a_quota_that_was_not_used_up_is_no_cause() {
+        let threads =
+            [1.0, 1.0].map(|busy| made::ThreadSpec { busy, start: 0.0, waits: 0.0, cpu: 0 });
+        let mut recording = made::timed(&threads, "critical");
+        recording.scheduling = Some(Scheduling { ran: 8.0, delayed: 8.0 });
+        let topology = Topology::synthetic("8 cores, 2 threads").expect("a machine");
+        let machine = Machine::of(&topology, "Linux".to_owned(), None);
+        recording.machine = Some(Machine { quota: Some(1.5), ..machine });
+        let report = made::report(&[recording]);
+        let [line] = &report.busy[..] else { panic!("{:?}", report.busy) };
+        assert!(
+            line.starts_with("Threads had no processor of their own: ") && !line.contains("quota"),
+            "{line}"
+        );
+    }
 }

@@ -33,7 +33,7 @@ use pacman_regions::{Recording, Remembered};
 use super::energy::RunEnergy;
 use super::launch::Ended;
 use super::names::Names;
-use crate::quota::Throttled;
+use crate::quota::GroupAccount;
 
 pub(super) use busy::{Busy, BusyCause};
 pub(super) use columns::{Column, Columns, Count, Figures, MOSTLY_READINGS};
@@ -90,8 +90,8 @@ pub(super) struct Run {
     pub(super) objective: Option<String>,
     pub(super) simulated: Option<String>,
     pub(super) energy: Option<RunEnergy>,
-    /// The quota that the run used up.
-    pub(super) throttled: Option<Throttled>,
+    /// The account of the control group whose quota is the tightest.
+    pub(super) quota: Option<GroupAccount>,
 }
 
 impl Report {
@@ -107,10 +107,15 @@ impl Report {
     pub(super) fn of(run: Run, recordings: &[Recording]) -> Report {
         let mut names = Names::default();
         let energy = run.energy.as_ref();
-        let processes: Vec<ProcessReport> = recordings
+        let mut processes: Vec<ProcessReport> = recordings
             .iter()
             .map(|recording| ProcessReport::of(recording, &mut names, energy))
             .collect();
+        let sharing = processes.iter().filter(|process| process.has_figures()).count();
+        if let Some(throttled) = run.quota.as_ref().and_then(GroupAccount::throttled) {
+            let throttled = throttled.among(sharing);
+            processes.iter_mut().for_each(|process| process.throttled = Some(throttled));
+        }
         let mut overview = Overview::default();
         processes.iter().for_each(|process| overview.add(process));
         Report::with(run, processes, overview.finished(), names.notes)
@@ -124,7 +129,8 @@ impl Report {
         mut notes: Vec<String>,
     ) -> Report {
         processes.sort_by_key(ProcessReport::order);
-        let Run { command, ended, provenance, objective, simulated, energy, throttled } = run;
+        let Run { command, ended, provenance, objective, simulated, energy, quota } = run;
+        let throttled = quota.as_ref().and_then(GroupAccount::throttled);
         let ran = processes.iter().any(|process| !process.regions.is_empty());
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
             notes.push("adaptation was asked for, but no region was adapted".into());

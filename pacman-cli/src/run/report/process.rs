@@ -18,6 +18,7 @@ use super::seats::Seats;
 use super::states::{RegionStates, SiteReport, share_on};
 use super::total::total_of;
 use crate::implausible::{leave_out, leave_out_of_phases};
+use crate::quota::Throttled;
 use crate::run::endings;
 use crate::run::energy::RunEnergy;
 use crate::run::names::{Name, Names, tell_apart};
@@ -56,8 +57,8 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) mpi: Option<MpiReport>,
     /// The kernel's account of the threads, if the process exited by itself.
     pub(in crate::run) scheduling: Option<Scheduling>,
-    /// The contexts of processor time that a cgroup leaves.
-    pub(in crate::run) quota: Option<f64>,
+    /// Its control group stood still, because it had used up its quota.
+    pub(in crate::run) throttled: Option<Throttled>,
     /// Warnings about the figures, one line each.
     pub(in crate::run) notes: Vec<String>,
 }
@@ -138,7 +139,7 @@ impl ProcessReport {
             mpi: MpiReport::of(recording),
             sites,
             scheduling: recording.scheduling,
-            quota: recording.machine.as_ref().and_then(|machine| machine.quota),
+            throttled: None,
             timeline: reordered(&recording.timeline, &order),
             logs: reordered_logs(&recording.logs, &order),
             process: recording.process.clone(),

@@ -56,6 +56,7 @@ pub(in crate::arena) fn recording() -> Recording {
         reduced: 3,
         gained: Some(0.5),
         packed: vec![(1, 0.75)],
+        all_in_rows: true,
         ..Adaptation::default()
     };
     let region = Region {
