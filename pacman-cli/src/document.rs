@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pacman_core::Provenance;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::indented::{Indented, OneLine};
 
@@ -74,6 +74,44 @@ impl ProvenanceDocument<'_> {
     }
 }
 
+/// Seconds of clocks, which have nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Seconds(pub(crate) f64);
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        nanoseconds(&self.0, serializer)
+    }
+}
+
+/// Writes seconds without digits beyond nanoseconds, which only sums and differences have.
+pub(crate) fn nanoseconds<S: Serializer>(seconds: &f64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64((seconds * 1e9).round() / 1e9)
+}
+
+/// The same, of a time that may be absent.
+pub(crate) fn optional_nanoseconds<S: Serializer>(
+    seconds: &Option<f64>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    seconds.map(Seconds).serialize(to)
+}
+
+/// A quotient of counts or times, which has no more digits than these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Quotient(pub(crate) f64);
+
+impl Serialize for Quotient {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Powers of ten are not exact, and text is.
+        let rounded = format!("{:.6e}", self.0).parse();
+        serializer.serialize_f64(rounded.unwrap_or(self.0))
+    }
+}
+
 /// A list whose items are made one at a time while it is written: a report may have 20,000 threads.
 pub(crate) struct List<F>(pub(crate) F);
 
@@ -99,5 +137,18 @@ where
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map((self.0)())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_they_carry() {
+        let seconds = [0.1 + 0.2, 0.0, 1e-9, 1_234.567_890_123, 4e-10, -0.25].map(Seconds);
+        assert_eq!(line(&seconds), "[0.3,0.0,1e-9,1234.567890123,0.0,-0.25]\n");
+        let quotients = [1.0 / 3.0, 2e9 / 3.0, 0.0, 1.5, f64::NAN, 1e300 / 3.0].map(Quotient);
+        assert_eq!(line(&quotients), "[0.3333333,666666700.0,0.0,1.5,null,3.333333e+299]\n");
     }
 }

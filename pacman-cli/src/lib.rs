@@ -28,6 +28,7 @@ pub mod recording;
 mod records;
 mod remembered;
 mod report_counts;
+mod rows;
 mod run;
 pub mod scheduling;
 #[cfg(test)]

@@ -294,7 +294,7 @@ impl Session {
 mod tests {
     use super::*;
 
-    const RUN: &str = r#"{"format": "pacman-run", "version": 2, "processes": [
+    const RUN: &str = r#"{"format": "pacman-run", "version": 3, "processes": [
         {"events": [{"name": "CYCLES", "doubt": null}], "regions": [
             {"name": "a", "figures": {"counts": {"CYCLES": 3}, "complete": true}},
             {"name": "b", "figures": {"counts": {"CYCLES": 5}, "complete": false}}]},
@@ -347,7 +347,7 @@ mod tests {
                 Some("a"),
                 "counts of CYCLES may",
             ),
-            (RUN.replace("n\": 2", "n\": 3"), None, "version 3 of pacman-run is not known"),
+            (RUN.replace("n\": 3", "n\": 4"), None, "version 4 of pacman-run is not known"),
             (stat.replace("\"thread\"", "\"run\""), None, "its total is that of several runs"),
             (
                 stat.replace("\"missing\": 0", "\"missing\": 2"),

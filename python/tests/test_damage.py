@@ -24,6 +24,14 @@ def places(value: Any) -> Iterator[Tuple[Any, Any]]:
             yield from places(value[key])
 
 
+def columns(document: Any, threads: Any) -> bytes:
+    """The report with these columns of the first region's threads."""
+    changed = copy.deepcopy(document)
+    changed["version"] = 3
+    changed["processes"][0]["regions"][0]["threads"] = threads
+    return json.dumps(changed).encode()
+
+
 class Damage(unittest.TestCase):
     def refused(self, data: bytes) -> str:
         with self.assertRaises(pacman_pmu.ReportError) as caught:
@@ -53,7 +61,14 @@ class Damage(unittest.TestCase):
             (b'{"format": "pacman-run", "version": 2}', "there is no list processes"),
             (b'{"a": 1, "a": 2}', "member a is there twice"),
             (b'{"a": NaN}', "NaN is not a number of JSON"),
-            (json.dumps({**whole, "version": 3}).encode(), "has version 3"),
+            (json.dumps({**whole, "version": 4}).encode(), "has version 4"),
+            (columns(whole, {"thread": [0, 1], "busy_s": [0.5]}), "busy_s has 1 values, and another"),
+            (columns(whole, {"thread": 0}), "has no column that is a list"),
+            (columns(whole, {"thread": ["x", 1]}), "threads.thread is a text"),
+            (
+                columns(whole, {"thread": [0], "states": {"waits": {"x": {"count": [1]}}}}),
+                "waits has a name that is no number",
+            ),
             (json.dumps({**whole, "processes": {}}).encode(), "there is no list processes"),
             (json.dumps({**whole, "time_s": "1"}).encode(), "member time_s is a text"),
             (json.dumps({**whole, "command": "x"}).encode(), "member command is a text"),

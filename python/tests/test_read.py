@@ -156,6 +156,38 @@ class Values(unittest.TestCase):
         self.assertTrue(pd.isna(read.document["provenance_host"].iloc[0]))
         self.assertGreater(len(read.regions), 0)
 
+    def test_reports_whose_threads_are_rows_have_the_same_frames(self) -> None:
+        now = pacman_pmu.read(report("waits"))
+        for name, filled in (("waits-1", "waits"), ("slots", "slots")):
+            old = pacman_pmu.read(SAMPLES / f"{name}.json")
+            self.assertLess(old.version, 3)
+            for frame in ("threads", filled, "counts"):
+                self.assertGreater(len(old[frame]), 0, frame)
+                self.assertEqual(list(old[frame].columns), list(now[frame].columns), frame)
+                self.assertEqual(list(old[frame].dtypes), list(now[frame].dtypes), frame)
+        slots = pacman_pmu.read(SAMPLES / "slots.json").slots
+        self.assertEqual(list(slots["slot_core"].head(2)), [0, 0], "two threads of the core")
+
+    def test_a_value_of_all_threads_is_one_of_each(self) -> None:
+        document = documents(report("waits"))[0]
+        document["version"] = 3
+        document["processes"][0]["regions"][0]["threads"] = {
+            "thread": [4, 5, 6],
+            "moves": 7,
+            "beside": [[5], [], []],
+            "states": {"useful_s": [0.5, None, 1.5], "waits": {"0": {"count": [1, None, 3]}}},
+        }
+        read = read_bytes(json.dumps(document).encode())
+        threads, waits = (
+            frame[(frame["process"] == 0) & (frame["region"] == 0)]
+            for frame in (read.threads, read.waits)
+        )
+        self.assertEqual(list(threads["thread"]), [4, 5, 6])
+        self.assertEqual(list(threads["moves"]), [7, 7, 7])
+        self.assertTrue(pd.isna(threads["useful_s"].iloc[1]))
+        self.assertEqual(threads["beside"].iloc[0], [5])
+        self.assertEqual(list(zip(waits["thread"], waits["site"], waits["count"])), [(4, 0, 1), (6, 0, 3)])
+
     def test_a_frame_that_is_not_there_is_an_error_with_the_names_of_those_that_are(self) -> None:
         read = pacman_pmu.read(report("waits"))
         with self.assertRaisesRegex(AttributeError, "no frame tasks, but document, processes"):

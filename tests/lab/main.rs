@@ -14,6 +14,9 @@ mod probes;
 mod processors;
 mod rates;
 mod registers;
+#[path = "../../pacman-cli/tests/cli/rows.rs"]
+#[expect(dead_code, reason = "only some of its readers read waits")]
+mod rows;
 mod slots;
 mod smt;
 mod stat;

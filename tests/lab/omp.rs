@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use super::boots::{self, HASWELL};
+use super::rows::rows;
 
 /// User instructions that a region may take beyond the bare run, on each of its threads.
 const BOUNDS: [(usize, f64); 2] = [(1, GOAL), (2, GOAL)];
@@ -143,8 +144,7 @@ fn every_execution_was_counted(text: &str, threads: usize) {
     assert!(notes.iter().all(is_expected), "{recording:#}");
     let all = recording["regions"].as_array().expect("a list");
     let hot = all.iter().find(|region| region["executions"] == regions);
-    let rows =
-        hot.unwrap_or_else(|| panic!("{recording:#}"))["threads"].as_array().expect("a list");
+    let rows = rows(&hot.unwrap_or_else(|| panic!("{recording:#}"))["threads"]);
     assert_eq!(rows.len(), threads, "{recording:#}");
     for (thread, row) in rows.iter().enumerate() {
         assert_eq!((&row["executions"], &row["counted"]), (&regions.into(), &regions.into()));
@@ -215,7 +215,7 @@ fn siblings_are_told_and_each_has_its_own_counts() {
     assert_eq!((&process["threads"], &process["contexts"]), (&2.into(), &2.into()), "{text}");
     let regions = process["regions"].as_array().expect("a list");
     let hot = regions.iter().find(|region| region["executions"] == 500).expect("the loop's");
-    for (number, thread) in hot["threads"].as_array().expect("two").iter().enumerate() {
+    for (number, thread) in rows(&hot["threads"]).iter().enumerate() {
         assert_eq!((&thread["cpu"], &thread["core"]), (&number.into(), &0.into()), "{thread:#}");
         assert_eq!(thread["beside"], serde_json::json!([1 - number]), "{thread:#}");
         let figures = &thread["figures"];

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::boots::{self, HASWELL};
 use super::omp;
+use super::rows::rows;
 
 /// Executions of the region.
 const EXECUTIONS: u64 = 200;
@@ -58,7 +59,7 @@ fn more_events_than_counters_are_estimated_to_one_percent() {
     assert!(notes.iter().any(is_told), "{notes:?}");
     let regions = process["regions"].as_array().expect("a list");
     let hot = regions.iter().find(|region| region["executions"] == EXECUTIONS);
-    let threads = hot.expect("the region")["threads"].as_array().expect("a list");
+    let threads = rows(&hot.expect("the region")["threads"]);
     assert_eq!(threads.len(), 2, "{hot:#?}");
     let (mut worst, mut estimates) = (0.0_f64, 0);
     for (number, thread) in threads.iter().enumerate() {

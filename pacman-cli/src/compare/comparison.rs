@@ -402,13 +402,13 @@ fn waits(process: &ProcessMembers, region: &RegionMembers) -> BTreeMap<String, f
     let mut add = |cause: &str, seconds: f64| {
         *waits.entry(cause.to_owned()).or_insert(0.0) += seconds;
     };
-    for states in region.threads.iter().filter_map(|thread| thread.states.as_ref()) {
-        add("useful", states.useful_s);
-        add("start", states.starting_s);
-        add("end", states.end_s);
-        for wait in &states.waits {
-            if let Some(site) = process.sites.get(wait.site) {
-                add(&site.cause, wait.time_s);
+    for states in region.threads.0.iter().filter_map(|thread| thread.states.as_ref()) {
+        add("useful", states.useful_s.0);
+        add("start", states.starting_s.0);
+        add("end", states.end_s.0);
+        for (site, wait) in &states.waits {
+            if let Some(site) = process.sites.get(*site) {
+                add(&site.cause, wait.time_s.0);
             }
         }
     }

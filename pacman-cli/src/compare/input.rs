@@ -8,7 +8,8 @@ use pacman_events::shown::shown_path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, CliResult};
-use crate::run::FORMAT_VERSION;
+use crate::rows::Rows;
+use crate::run::{FORMAT_VERSION, States};
 
 /// A report of `run`, as far as it is compared.
 #[derive(Debug, Deserialize)]
@@ -75,7 +76,7 @@ pub(super) struct RegionMembers {
     #[serde(default)]
     pub(super) waiting_figures: Option<FigureMembers>,
     pub(super) teams: Vec<TeamMembers>,
-    pub(super) threads: Vec<ThreadMembers>,
+    pub(super) threads: Rows<ThreadMembers>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,21 +94,7 @@ pub(super) struct FigureMembers {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ThreadMembers {
-    pub(super) states: Option<StateMembers>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct StateMembers {
-    pub(super) useful_s: f64,
-    pub(super) starting_s: f64,
-    pub(super) end_s: f64,
-    pub(super) waits: Vec<WaitMembers>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct WaitMembers {
-    pub(super) site: usize,
-    pub(super) time_s: f64,
+    pub(super) states: Option<States>,
 }
 
 #[derive(Deserialize)]

@@ -32,6 +32,11 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
+    /// Give each thread of a region a line in a text report. Without it, the threads of a region with more than 16 have
+    /// one line: the least, the median and the most of them
+    #[arg(long)]
+    pub(super) each_thread: bool,
+
     /// Add the run's regions to this file of training data, for train and evaluate. Run again with
     /// other numbers of threads to get more data
     #[arg(long, value_name = "DATA.csv", conflicts_with = "adapt")]
@@ -157,7 +162,7 @@ CSV, a row for each thread of a region:
   wrong. Absent values are empty.
 
 JSON:
-  format, version  \"pacman-run\", 2
+  format, version  \"pacman-run\", 3
   provenance       version, host, processor, system, began
   command, time_s, exit_status, signal, objective, simulated, energy, notes
   processes        a list of pid, parent, host, rank, command, time_s, ending, runtimes, threads,

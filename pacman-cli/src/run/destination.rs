@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use pacman_events::shown::shown_path;
 
 use super::report::{Column, ProcessReport, Report};
+use super::text::Extent;
 use super::{csv, html, json, open_metrics, text, trace};
 use crate::error::{CliError, CliResult};
 use crate::output;
@@ -34,6 +35,8 @@ pub(super) struct Destination {
     file: Option<PathBuf>,
     /// The file before the run.
     before: Option<Before>,
+    /// Text has a line for each thread.
+    each_thread: bool,
 }
 
 impl Form {
@@ -70,7 +73,7 @@ impl Form {
 
 impl Destination {
     pub(super) fn standard_error() -> Destination {
-        Destination { form: Form::Text, file: None, before: None }
+        Destination { form: Form::Text, file: None, before: None, each_thread: false }
     }
 
     pub(super) fn is_standard_error(&self) -> bool {
@@ -82,7 +85,21 @@ impl Destination {
     pub(super) fn file(path: &Path, form: Form) -> CliResult<Destination> {
         let before = Before::now(path);
         let before = before.map_err(|error| CliError::Unwritable(unwritten(path, &error)))?;
-        Ok(Destination { form, file: Some(path.to_path_buf()), before: Some(before) })
+        Ok(Destination {
+            form,
+            file: Some(path.to_path_buf()),
+            before: Some(before),
+            each_thread: false,
+        })
+    }
+
+    /// The same, with a line for each thread if so asked.
+    pub(super) fn with_each_thread(self, each_thread: bool) -> Destination {
+        Destination { each_thread, ..self }
+    }
+
+    fn extent(&self, is_short: bool) -> Extent {
+        Extent { is_short, each_thread: self.each_thread }
     }
 
     /// The same, whoever has written the file meanwhile: what it gets now has more.
@@ -130,13 +147,14 @@ impl Destination {
     /// the report goes to standard error. The run is over, and the report is its only result.
     pub(super) fn write(self, report: &Report) -> CliResult<()> {
         let answer = match self.form {
-            Form::Text => text::write(report, self.file.is_none(), self.width()),
+            Form::Text => text::write(report, self.extent(self.file.is_none()), self.width()),
             Form::Csv => csv::write(report),
             Form::Json => json::write(report),
             Form::Html => html::write(report),
             Form::Trace => trace::write(report),
             Form::OpenMetrics => open_metrics::write(report),
         };
+        let short = self.extent(true);
         let Some(path) = self.file else {
             return say(&answer);
         };
@@ -145,7 +163,7 @@ impl Destination {
             None => atomic_write::write(&path, answer.as_bytes()),
         };
         written.map_err(|error| {
-            let place = match say(&text::write(report, true, Terminal::stderr().width())) {
+            let place = match say(&text::write(report, short, Terminal::stderr().width())) {
                 Ok(()) => "it went to standard error",
                 Err(_) => "it is lost, as standard error cannot be written either",
             };

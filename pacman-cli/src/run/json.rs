@@ -11,10 +11,10 @@ use super::energy::RunEnergy;
 use super::findings::{self, Finding};
 use super::report::{self, ProcessReport, Report};
 use super::{json_overview, json_phases, json_region, json_states};
-use crate::document::{self, List, ProvenanceDocument};
+use crate::document::{self, List, ProvenanceDocument, Seconds};
 
 /// The version of the format. It rises when a member is removed or changes its meaning.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -23,7 +23,7 @@ pub(crate) struct Document<'a, P> {
     #[cfg_attr(test, schemars(extend("const" = "pacman-run")))]
     format: &'a str,
     /// Rises where a member changes its meaning or disappears.
-    #[cfg_attr(test, schemars(extend("const" = 2)))]
+    #[cfg_attr(test, schemars(extend("const" = 3)))]
     version: u32,
     /// [Where, when and by which version](#conventions).
     provenance: ProvenanceDocument<'a>,
@@ -112,7 +112,7 @@ pub(crate) struct Process<'a, R, P> {
     /// [Phases that the program marks](observe.md#phases-that-the-program-marks), the longest first.
     phases: P,
     /// Regions over the life of the process.
-    timeline: Timeline<'a>,
+    timeline: Timeline,
     /// [Changes that would make the program quicker](observe.md#findings), the dearest first; five at most.
     findings: Vec<Finding>,
     /// Facts about this process.
@@ -185,22 +185,22 @@ struct Energy<'a> {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Timeline<'a> {
+struct Timeline {
     /// Length of a bin.
     bin_s: f64,
     /// Regions outside of others.
-    rows: Vec<Band<'a>>,
+    rows: Vec<Band>,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Band<'a> {
+struct Band {
     /// Index into `regions`.
     region: usize,
     /// Time in each bin during which the region ran.
-    time_s: &'a [f64],
+    time_s: Vec<Seconds>,
     /// The same times the size of the team.
-    thread_time_s: &'a [f64],
+    thread_time_s: Vec<Seconds>,
 }
 
 /// The document as a reader sees it.
@@ -339,6 +339,11 @@ fn event(event: &report::Column) -> Event<'_> {
     }
 }
 
-fn band(row: &TimelineRow) -> Band<'_> {
-    Band { region: row.region, time_s: &row.seconds, thread_time_s: &row.thread_seconds }
+fn band(row: &TimelineRow) -> Band {
+    let times = |times: &[f64]| times.iter().copied().map(Seconds).collect();
+    Band {
+        region: row.region,
+        time_s: times(&row.seconds),
+        thread_time_s: times(&row.thread_seconds),
+    }
 }

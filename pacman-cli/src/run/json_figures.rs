@@ -9,7 +9,7 @@ use crate::schemas::foreign::Share;
 use serde::Serialize;
 
 use super::report::{self, Columns};
-use crate::document::ByName;
+use crate::document::{ByName, Quotient};
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -52,9 +52,12 @@ pub(super) fn figures<'a>(
 ) -> impl Serialize + 'a {
     let names = || columns.events.iter().map(|event| &event.name);
     let counts = || figures.counts.iter().map(|count| count.map(|count| count.value));
-    let shares = || figures.shares.iter();
-    let margins = || figures.counts.iter().map(|count| count.map(|count| count.margin));
-    let readings = || figures.counts.iter().map(|count| count.and_then(|count| count.readings));
+    let shares = || figures.shares.iter().copied().map(Quotient);
+    let rates = || figures.rates.iter().map(|rate| rate.map(Quotient));
+    let margins = || figures.counts.iter().map(|count| count.map(|count| Quotient(count.margin)));
+    let readings =
+        || figures.counts.iter().map(|count| count.and_then(|count| count.readings).map(Quotient));
+    let values = || figures.metrics.iter().map(|value| value.map(Quotient));
     let metrics = || columns.metrics.iter().map(|metric| metric.name());
     Figures {
         counts: ByName(move || names().zip(counts())),
@@ -62,7 +65,7 @@ pub(super) fn figures<'a>(
         margins: columns.rotate().then_some(ByName(move || names().zip(margins()))),
         reading_shares: ByName(move || names().zip(readings())),
         complete: figures.counts.iter().flatten().all(|count| count.is_complete),
-        rates: ByName(move || names().zip(&figures.rates)),
-        metrics: ByName(move || metrics().zip(&figures.metrics)),
+        rates: ByName(move || names().zip(rates())),
+        metrics: ByName(move || metrics().zip(values())),
     }
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::json_figures;
 use super::json_figures::figures;
 use super::report::{Columns, PhaseReport, Thread, ThreadPhase};
-use crate::document::List;
+use crate::document::Seconds;
+use crate::rows::Columns as InColumns;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -22,12 +23,12 @@ pub(crate) struct Phase<'a, F, T> {
     /// Executions that never ended; no figure has them.
     unended: u64,
     /// Time of the thread that has most.
-    time_s: f64,
+    time_s: Seconds,
     /// Part of the threads' useful time that they were on a processor; null if not known.
     useful_processor_share: Option<f64>,
     /// Figures of all threads.
     figures: F,
-    /// Threads that had it.
+    /// Threads that had it, [as columns](#conventions).
     threads: T,
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct PhaseThread<'a, F> {
     /// Executions that never ended; no figure has them.
     unended: u64,
     /// Time from begin to end.
-    time_s: f64,
+    time_s: Seconds,
     /// The kernel's number of the context at the latest sample.
     cpu: Option<u32>,
     /// Samples on another context than before.
@@ -64,8 +65,11 @@ pub(crate) struct PhaseThread<'a, F> {
 
 /// A phase as a reader sees it.
 #[cfg(test)]
-pub(crate) type Written =
-    Phase<'static, json_figures::Written, Vec<PhaseThread<'static, json_figures::Written>>>;
+pub(crate) type Written = Phase<
+    'static,
+    json_figures::Written,
+    crate::rows::Rows<PhaseThread<'static, json_figures::Written>>,
+>;
 
 pub(super) fn phase<'a>(columns: &'a Columns, phase: &'a PhaseReport) -> impl Serialize + 'a {
     let threads = || phase.threads.iter().zip(&phase.unended).zip(&phase.states);
@@ -74,10 +78,10 @@ pub(super) fn phase<'a>(columns: &'a Columns, phase: &'a PhaseReport) -> impl Se
         kind: phase.kind,
         executions: phase.executions,
         unended: phase.unended.iter().fold(0, |sum, unended| sum.saturating_add(*unended)),
-        time_s: phase.seconds,
+        time_s: Seconds(phase.seconds),
         useful_processor_share: phase.processor_share(),
         figures: figures(columns, &phase.figures),
-        threads: List(move || {
+        threads: InColumns(move || {
             threads().map(move |((one, unended), states)| thread(columns, one, *unended, states))
         }),
     }
@@ -94,7 +98,7 @@ fn thread<'a>(
         thread: row.thread,
         executions: row.executions,
         unended,
-        time_s: row.seconds,
+        time_s: Seconds(row.seconds),
         cpu: row.cpu,
         moves: row.moves,
         package: thread.seat.map(|seat| seat.package),

@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::json_figures::figures;
 use super::report::{self, Columns, ProcessReport, RegionReport, RegionStates};
 use super::{json_slots, json_states};
-use crate::document::List;
+use crate::document::Seconds;
+use crate::rows::Columns as InColumns;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -44,13 +45,13 @@ pub(crate) struct Region<'a, F, T> {
     /// Threads that started the region; the share is at most this number.
     starters: u32,
     /// Sum of their wall times.
-    time_s: f64,
+    time_s: Seconds,
     /// Mean wall time.
-    mean_s: Option<f64>,
+    mean_s: Option<Seconds>,
     /// Shortest execution.
-    shortest_s: f64,
+    shortest_s: Seconds,
     /// Longest execution.
-    longest_s: f64,
+    longest_s: Seconds,
     /// Part of the process's time.
     share: Option<f64>,
     /// Teams by their size.
@@ -64,9 +65,9 @@ pub(crate) struct Region<'a, F, T> {
     /// Efficiency of the region; null without `--waits`.
     efficiency: Option<json_states::Efficiency>,
     /// Seconds of useful time of all threads on no processor; null if not known.
-    useful_off_s: Option<f64>,
+    useful_off_s: Option<Seconds>,
     /// Seconds of waits at constructs of all threads on no processor; null if not known.
-    waiting_off_s: Option<f64>,
+    waiting_off_s: Option<Seconds>,
     /// Part of the useful time that the threads were on a processor; null if not known or without
     /// useful time.
     useful_processor_share: Option<f64>,
@@ -82,7 +83,7 @@ pub(crate) struct Region<'a, F, T> {
     /// Energy of all processor packages during executions outside of other regions; null if none was
     /// read.
     energy: Option<report::EnergyFigures>,
-    /// Threads of the team.
+    /// Threads of the team, [as columns](#conventions).
     threads: T,
     /// Choices of adaptation; null if the region was only observed.
     adaptation: Option<Adaptation<'a>>,
@@ -99,7 +100,7 @@ struct Team {
     /// Executions with it.
     executions: u64,
     /// Sum of their wall times.
-    time_s: f64,
+    time_s: Seconds,
 }
 
 #[derive(Serialize)]
@@ -110,7 +111,7 @@ pub(crate) struct Thread<'a, F> {
     /// Executions that it took part in.
     executions: u64,
     /// Time inside the body.
-    busy_s: f64,
+    busy_s: Seconds,
     /// The kernel's number of the context at the latest sample.
     cpu: Option<u32>,
     /// Samples on another context than before.
@@ -160,7 +161,7 @@ struct Adaptation<'a> {
 pub(crate) type Written = Region<
     'static,
     super::json_figures::Written,
-    Vec<Thread<'static, super::json_figures::Written>>,
+    crate::rows::Rows<Thread<'static, super::json_figures::Written>>,
 >;
 
 pub(super) fn region<'a>(
@@ -171,7 +172,7 @@ pub(super) fn region<'a>(
     let team = |team: &pacman_regions::Team| Team {
         threads: team.threads,
         executions: team.executions,
-        time_s: team.seconds,
+        time_s: Seconds(team.seconds),
     };
     Region {
         name: &region.name.text,
@@ -189,18 +190,18 @@ pub(super) fn region<'a>(
         nested: region.nested,
         within: region.within,
         starters: region.starters,
-        time_s: region.seconds,
-        mean_s: region.mean,
-        shortest_s: region.shortest,
-        longest_s: region.longest,
+        time_s: Seconds(region.seconds),
+        mean_s: region.mean.map(Seconds),
+        shortest_s: Seconds(region.shortest),
+        longest_s: Seconds(region.longest),
         share: region.share,
         teams: region.teams.iter().map(team).collect(),
         imbalance: region.imbalance,
         waiting: region.waiting,
         overhead: region.overhead,
         efficiency: json_states::efficiency(region),
-        useful_off_s: region.states.as_ref().and_then(|states| states.useful_time().1),
-        waiting_off_s: region.states.as_ref().and_then(RegionStates::waiting_off),
+        useful_off_s: region.states.as_ref().and_then(|states| states.useful_time().1).map(Seconds),
+        waiting_off_s: region.states.as_ref().and_then(RegionStates::waiting_off).map(Seconds),
         useful_processor_share: region.states.as_ref().and_then(RegionStates::processor_share),
         figures: figures(columns, &region.figures),
         useful_figures: region.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
@@ -210,7 +211,9 @@ pub(super) fn region<'a>(
             .map(|by_state| figures(columns, &by_state.waiting)),
         slots: region.slots.as_ref().map(json_slots::slots),
         energy: region.energy,
-        threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
+        threads: InColumns(move || {
+            region.threads.iter().map(move |one| thread(columns, region, one))
+        }),
         adaptation: region.adaptation.as_ref().map(adaptation),
         open: region.open.as_ref().map(json_states::open),
     }
@@ -224,7 +227,7 @@ fn thread<'a>(
     Thread {
         thread: thread.row.thread,
         executions: thread.row.executions,
-        busy_s: thread.row.seconds,
+        busy_s: Seconds(thread.row.seconds),
         cpu: thread.row.cpu,
         moves: thread.row.moves,
         package: thread.seat.map(|seat| seat.package),

@@ -1,15 +1,19 @@
 //! Issue slots in JSON.
 
-use pacman_metrics::slots::{SlotShares, SmtOff};
+use pacman_metrics::slots::SmtOff;
 use serde::Serialize;
 
 use super::report::{CoreSlots, RegionSlots, ThreadSlots};
+use crate::document::Quotient;
+use crate::rows::Rows;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Slots<'a> {
-    /// Cores by package and number, then threads that moved.
-    cores: Vec<Core<'a>>,
+    /// Cores by package and number, then threads that moved, [as columns](#conventions).
+    cores: Rows<Core<'a>>,
+    /// Threads by core, [as columns](#conventions).
+    threads: Rows<Thread>,
     /// Effect of SMT off on the region, over all its cores.
     smt_off: Option<Off<'a>>,
 }
@@ -21,8 +25,6 @@ struct Core<'a> {
     package: Option<u32>,
     /// Number of the core in its package; null for a thread that moved.
     core: Option<u32>,
-    /// Threads of the core.
-    threads: Vec<Thread>,
     /// Reason for absent shares.
     why_absent: Option<&'a str>,
     /// Effect of SMT off on this core; null without two threads all the time.
@@ -32,6 +34,8 @@ struct Core<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Thread {
+    /// Index into `cores`.
+    slot_core: usize,
     /// Number in the team.
     thread: u32,
     /// Shares of the thread's slots; null if they are not known.
@@ -42,15 +46,15 @@ struct Thread {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Shares {
     /// Slots whose operation retired.
-    retiring: f64,
+    retiring: Quotient,
     /// Slots lost to operations that never retired.
-    bad_speculation: f64,
+    bad_speculation: Quotient,
     /// Slots that the front end left empty.
-    frontend_bound: f64,
+    frontend_bound: Quotient,
     /// Slots for which the back end took no operation.
-    backend_bound: f64,
+    backend_bound: Quotient,
     /// Slots for which the sibling was chosen; null where no event counts them.
-    smt_contention: Option<f64>,
+    smt_contention: Option<Quotient>,
 }
 
 /// The speed with SMT off over that with SMT on.
@@ -69,8 +73,11 @@ struct Off<'a> {
 }
 
 pub(super) fn slots(slots: &RegionSlots) -> Slots<'_> {
+    let cores = slots.cores.iter().enumerate();
+    let threads = cores.flat_map(|(at, core)| core.threads.iter().map(move |own| thread(at, own)));
     Slots {
-        cores: slots.cores.iter().map(core).collect(),
+        cores: Rows(slots.cores.iter().map(core).collect()),
+        threads: Rows(threads.collect()),
         smt_off: slots.smt_off.as_ref().map(off),
     }
 }
@@ -79,21 +86,20 @@ fn core(core: &CoreSlots) -> Core<'_> {
     Core {
         package: core.place.map(|(package, _)| package),
         core: core.place.map(|(_, core)| core),
-        threads: core.threads.iter().map(thread).collect(),
         why_absent: core.why_absent.as_deref(),
         smt_off: core.smt_off.as_ref().map(off),
     }
 }
 
-fn thread(slots: &ThreadSlots) -> Thread {
-    let SlotShares { retiring, bad_speculation, frontend_bound, backend_bound, smt_contention } =
-        match slots.shares {
-            Some(shares) => shares,
-            None => return Thread { thread: slots.thread, shares: None },
-        };
-    let shares =
-        Shares { retiring, bad_speculation, frontend_bound, backend_bound, smt_contention };
-    Thread { thread: slots.thread, shares: Some(shares) }
+fn thread(slot_core: usize, slots: &ThreadSlots) -> Thread {
+    let shares = slots.shares.map(|shares| Shares {
+        retiring: Quotient(shares.retiring),
+        bad_speculation: Quotient(shares.bad_speculation),
+        frontend_bound: Quotient(shares.frontend_bound),
+        backend_bound: Quotient(shares.backend_bound),
+        smt_contention: shares.smt_contention.map(Quotient),
+    });
+    Thread { slot_core, thread: slots.thread, shares }
 }
 
 fn off(off: &SmtOff) -> Off<'_> {

@@ -1,9 +1,13 @@
 //! Waits and efficiency in JSON.
 
+use std::collections::BTreeMap;
+
 use pacman_events::shown::text_of;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::report::{self, ProcessReport, RegionReport, SiteReport, ThreadStates};
+use crate::document::Seconds;
+use crate::rows::Rows;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -95,39 +99,39 @@ struct Worst {
     share: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct States {
+pub(crate) struct States {
     /// Seconds of useful work.
-    useful_s: f64,
+    pub(crate) useful_s: Seconds,
     /// Seconds from the start of the region to the start of the thread's part.
-    starting_s: f64,
+    pub(crate) starting_s: Seconds,
     /// Seconds at the end of the region.
-    end_s: f64,
+    pub(crate) end_s: Seconds,
     /// Seconds in tasks that the thread ran at the end of the region; part of `useful_s`.
-    late_tasks_s: f64,
+    late_tasks_s: Seconds,
     /// Seconds of `useful_s` [on no processor](observe.md#time-on-no-processor); null if the kernel's clock of the thread could not be
     /// read.
-    useful_off_s: Option<f64>,
+    useful_off_s: Option<Seconds>,
     /// Seconds of `waits` on no processor; null like those.
-    waiting_off_s: Option<f64>,
-    /// Waits by construct.
-    waits: Vec<Wait>,
+    waiting_off_s: Option<Seconds>,
+    /// Waits by construct, by its index in `sites`.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, Wait>"))]
+    pub(crate) waits: BTreeMap<usize, Wait>,
     /// Waits that the thread left without their end; no figure has them.
     dropped: u64,
     /// Tasks that the library could not follow.
     unseen_tasks: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Wait {
-    /// Index in `sites`.
-    site: usize,
+pub(crate) struct Wait {
     /// Number of waits.
     count: u64,
     /// Seconds, without tasks that the thread ran meanwhile.
-    time_s: f64,
+    pub(crate) time_s: Seconds,
 }
 
 /// An execution that had not ended.
@@ -135,9 +139,9 @@ struct Wait {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Open {
     /// Seconds so far, of the thread that was in it for longest.
-    time_s: f64,
+    time_s: Seconds,
     /// The threads that were in it.
-    open_threads: Vec<OpenThread>,
+    open_threads: Rows<OpenThread>,
 }
 
 #[derive(Serialize)]
@@ -146,19 +150,22 @@ struct OpenThread {
     /// Number in the team.
     thread: u32,
     /// Seconds from the begin of its part to the end of the process.
-    time_s: f64,
-    /// The waits that had ended, by construct.
-    open_waits: Vec<Wait>,
+    time_s: Seconds,
+    /// The waits that had ended by construct, by its index in `sites`.
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, Wait>"))]
+    open_waits: BTreeMap<usize, Wait>,
 }
 
 pub(super) fn open(open: &report::OpenExecution) -> Open {
-    let wait = |&(site, count, time_s): &(usize, u64, f64)| Wait { site, count, time_s };
+    let wait =
+        |&(site, count, time): &(usize, u64, f64)| (site, Wait { count, time_s: Seconds(time) });
     let thread = |one: &report::OpenThread| OpenThread {
         thread: one.thread,
-        time_s: one.seconds,
+        time_s: Seconds(one.seconds),
         open_waits: one.waits.iter().map(wait).collect(),
     };
-    Open { time_s: open.seconds, open_threads: open.threads.iter().map(thread).collect() }
+    let threads = open.threads.iter().map(thread).collect();
+    Open { time_s: Seconds(open.seconds), open_threads: Rows(threads) }
 }
 
 pub(super) fn site(site: &SiteReport) -> Site<'_> {
@@ -208,14 +215,16 @@ pub(super) fn efficiency(region: &RegionReport) -> Option<Efficiency> {
 pub(super) fn states(region: &RegionReport, thread: u32) -> Option<States> {
     let threads = &region.states.as_ref()?.threads;
     let own: &ThreadStates = threads.iter().find(|one| one.thread == thread)?;
-    let wait = |&(site, _, count, time_s): &(usize, _, u64, f64)| Wait { site, count, time_s };
+    let wait = |&(site, _, count, time): &(usize, _, u64, f64)| {
+        (site, Wait { count, time_s: Seconds(time) })
+    };
     Some(States {
-        useful_s: own.useful,
-        starting_s: own.starting,
-        end_s: own.end,
-        late_tasks_s: own.states.late_tasks,
-        useful_off_s: own.useful_off,
-        waiting_off_s: own.waiting_off,
+        useful_s: Seconds(own.useful),
+        starting_s: Seconds(own.starting),
+        end_s: Seconds(own.end),
+        late_tasks_s: Seconds(own.states.late_tasks),
+        useful_off_s: own.useful_off.map(Seconds),
+        waiting_off_s: own.waiting_off.map(Seconds),
         waits: own.waits.iter().map(wait).collect(),
         dropped: own.states.dropped,
         unseen_tasks: own.states.unseen_tasks,

@@ -30,7 +30,10 @@ pub(in crate::run) fn recording(regions: usize) -> Recording {
 /// A report on processes that ran on eight cores of two contexts; those of a core have successive
 /// numbers.
 pub(in crate::run) fn report(recordings: &[Recording]) -> Report {
-    let topology = Topology::synthetic("8 cores, 2 threads").expect("a machine");
+    report_on(8, recordings)
+}
+
+fn of(topology: &Topology, recordings: &[Recording]) -> Report {
     let run = Run {
         command: vec!["x".into()],
         ended: crate::run::launch::Ended {
@@ -40,14 +43,14 @@ pub(in crate::run) fn report(recordings: &[Recording]) -> Report {
             at: std::time::SystemTime::now(),
             scheduling: None,
         },
-        provenance: Provenance::here(Some(&topology), std::time::SystemTime::now()),
+        provenance: Provenance::here(Some(topology), std::time::SystemTime::now()),
         objective: None,
         simulated: None,
         energy: None,
         quota: None,
     };
     let mut recordings = recordings.to_vec();
-    let machine = Machine::of(&topology, run.provenance.system.clone(), None);
+    let machine = Machine::of(topology, run.provenance.system.clone(), None);
     for recording in &mut recordings {
         recording.machine = Some(machine.clone());
     }
@@ -124,4 +127,61 @@ pub(in crate::run) fn with_phase(mut recording: Recording) -> Recording {
         row.counts = vec![None];
     }
     recording
+}
+
+/// A run in which teams of `threads` ran `regions` regions, whose times have nanoseconds, and waited at a construct
+/// of each.
+pub(in crate::run) fn wide(threads: u32, regions: usize, events: &[&str]) -> Recording {
+    // Digits as of a clock, always the same.
+    let mut state = 1u64;
+    let mut below = |most: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let site = |line: usize| json!({"module": "/no/such/x", "address": line, "source": format!(";a.c;solve;{line};1;;")});
+    let mut region = |at: usize| -> Value {
+        let mut row = |thread: u32| -> Value {
+            let [busy, start, wait] =
+                [700_000_000, 90_000, 150_000_000].map(|most| below(most) as f64 * 1e-9);
+            let off = [1_000_000, 100_000].map(|most| below(most) as f64 * 1e-9);
+            let counts: Vec<u64> =
+                events.iter().map(|_| 1_000_000_000 + below(1_000_000_000)).collect();
+            json!({
+                "thread": thread, "executions": 100, "seconds": 0.2 + busy, "cpu": thread, "moves": 0,
+                "counted": if events.is_empty() { 0 } else { 100 }, "counts": counts,
+                "states": {
+                    "starting": start, "waits": [{"site": at, "count": 100, "seconds": wait}],
+                    "useful_off": off[0], "waiting_off": off[1],
+                    "counted": if events.is_empty() { 0 } else { 100 },
+                    "counts": counts.iter().map(|count| count / 3).collect::<Vec<_>>(),
+                },
+            })
+        };
+        let rows: Vec<Value> = (0..threads).map(&mut row).collect();
+        json!({
+            "site": site(at + 1), "entry": "GOMP_parallel", "runtime": 0, "executions": 100, "nested": 0,
+            "outer": 1.0, "starters": 1, "seconds": 1.0, "shortest": 0.009, "longest": 0.011, "adaptation": null,
+            "teams": [{"threads": threads, "executions": 100, "seconds": 1.0}], "rows": rows,
+        })
+    };
+    let regions: Vec<Value> = (0..regions).map(&mut region).collect();
+    let sites = (0..regions.len()).map(|at| json!({"site": site(at + 1), "cause": "barrier"}));
+    serde_json::from_value(json!({
+        "process": {"pid": 7, "parent": 1, "command": ["x"], "seconds": 1.0 + regions.len() as f64, "ending": "exit"},
+        "runtimes": [], "threads": threads, "contexts": threads,
+        "events": events.iter().map(|name| described(name)).collect::<Vec<_>>(),
+        "overhead": {"nanoseconds": 200.0, "reads": "rdpmc"},
+        "timeline": {"bin": 1.0, "rows": []},
+        "waits": {"sites": sites.collect::<Vec<_>>()},
+        "scheduling": {"ran": 16.0, "delayed": 0.1},
+        "notes": [], "regions": regions,
+    }))
+    .expect("a recording")
+}
+
+/// The report of a recording on a machine of so many cores of two contexts.
+pub(in crate::run) fn report_on(cores: u32, recordings: &[Recording]) -> Report {
+    let topology = Topology::synthetic(&format!("{cores} cores, 2 threads")).expect("a machine");
+    of(&topology, recordings)
 }

@@ -17,6 +17,8 @@ mod json_phases;
 mod json_region;
 mod json_slots;
 mod json_states;
+#[cfg(test)]
+mod json_tests;
 mod launch;
 pub(crate) mod library;
 #[cfg(test)]
@@ -63,6 +65,7 @@ pub(crate) use html::escaped;
 pub(crate) use json::VERSION as FORMAT_VERSION;
 #[cfg(test)]
 pub(crate) use json::Written;
+pub(crate) use json_states::States;
 use launch::Ended;
 use memory::{Found, Memory};
 use other_programs::OtherPrograms;
@@ -95,6 +98,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
         Some((path, form)) => Destination::file(path, form)?,
         None => Destination::standard_error(),
     };
+    let destination = destination.with_each_thread(args.each_thread);
     let found = memory::found_in(directory);
     let shown = shown_path(directory);
     let Some(first) = found.recordings.first() else {
@@ -210,6 +214,7 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         }),
         None => Destination::standard_error(),
     };
+    let destination = destination.with_each_thread(args.each_thread);
     let gathering = match &args.output {
         Some(output) => Gathering::begin(output)?,
         None => None,

@@ -225,7 +225,7 @@ mod tests {
       ]
     }
   ],
-  "allowed": [0, 1, 2],
+  "allowed": [0,1,2],
   "offline": [],
   "restrictions": [],
   "quota": null,

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use super::rows::rows;
 use super::scratch::Scratch;
 use super::{pacman_pmu, run, text};
 
@@ -162,9 +163,9 @@ fn preloaded(machine: &str, title: &str, events: &[&str]) {
         assert_eq!((event["name"].as_str(), &event["uncounted"]), (Some(*name), &Value::Null));
     }
     assert_eq!(process["events"].as_array().map(Vec::len), Some(events.len()));
-    let threads = process["regions"][0]["threads"].as_array().expect("threads");
+    let threads = rows(&process["regions"][0]["threads"]);
     assert_eq!(threads.len(), 2);
-    for thread in threads {
+    for thread in &threads {
         let count = |event: &str| thread["figures"]["counts"][event].as_u64().expect("a count");
         assert!(count("INSTRUCTIONS") > 0, "{thread:#}");
         if let [whole, parts @ ..] = events {

@@ -14,6 +14,7 @@ mod hostile;
 mod job;
 mod machine;
 mod metrics;
+mod rows;
 mod run;
 mod run_busy;
 mod run_defect;

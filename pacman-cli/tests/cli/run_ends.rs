@@ -11,6 +11,7 @@ use pacman_regions::{Ending, Recording};
 use pacman_suite::skipped;
 use serde_json::Value;
 
+use super::rows::rows;
 use super::scratch::Scratch;
 use super::{library, pacman_pmu, text};
 
@@ -304,7 +305,7 @@ fn a_directory_of_recordings_is_reported() {
     let processes = report["processes"].as_array().expect("a list");
     let of: Vec<_> = processes.iter().map(|one| (&one["ending"], executions(one))).collect();
     assert_eq!(of, [(&"exit".into(), vec![50, 50]), (&"unsaid".into(), vec![50])]);
-    assert_eq!(report["processes"][0]["regions"][0]["threads"].as_array().map(Vec::len), Some(2));
+    assert_eq!(rows(&report["processes"][0]["regions"][0]["threads"]).len(), 2);
     let none = shell(&scratch, &program, "\"$RUN\" run --read $PLACE");
     assert_eq!(none.status.code(), Some(2));
     assert!(text(&none.stderr).contains("it has no recording"), "{}", text(&none.stderr));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::rows::rows;
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -128,7 +129,7 @@ fn killed(scratch: &Scratch, program: &Path, signal: i32, draw: u32, arguments: 
         assert!(
             figure("shortest_s") <= figure("longest_s") && figure("longest_s") <= figure("time_s")
         );
-        let rows = region["threads"].as_array().expect("a list");
+        let rows = rows(&region["threads"]);
         let first = rows[0]["executions"].as_u64().expect("a number");
         assert!((recorded..=recorded + 1).contains(&first), "{first} by thread 0 of {recorded}");
         if arguments.contains(&"--adapt") {

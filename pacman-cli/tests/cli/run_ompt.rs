@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use pacman_suite::skipped;
 
+use super::rows::{rows, waits};
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -87,7 +88,7 @@ fn observed(scratch: &Scratch, program: &Path, arguments: &[&str], told: &str) -
 fn regions(process: &Value) -> Vec<(u64, u64, Vec<u64>)> {
     let number = |value: &Value| value.as_u64().unwrap_or(0);
     let executions = |region: &Value| {
-        let threads = region["threads"].as_array().expect("threads");
+        let threads = rows(&region["threads"]);
         threads.iter().map(|thread| number(&thread["executions"])).collect()
     };
     let of = |region: &Value| {
@@ -129,8 +130,8 @@ fn waits_at(process: &Value, line: u64) -> u64 {
         site.is_some_and(|site| site["line"] == line)
     };
     let regions = list(&process["regions"]);
-    let threads: Vec<Value> = regions.iter().flat_map(|region| list(&region["threads"])).collect();
-    let waits: Vec<Value> = threads.iter().flat_map(|it| list(&it["states"]["waits"])).collect();
+    let threads: Vec<Value> = regions.iter().flat_map(|region| rows(&region["threads"])).collect();
+    let waits: Vec<Value> = threads.iter().flat_map(|it| waits(&it["states"])).collect();
     waits.iter().filter(is_there).filter_map(|wait| wait["count"].as_u64()).sum()
 }
 

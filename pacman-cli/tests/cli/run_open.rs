@@ -5,6 +5,7 @@ use std::fs;
 use pacman_suite::skipped;
 use serde_json::Value;
 
+use super::rows::rows;
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -80,9 +81,9 @@ fn a_region_that_never_ends_is_reported_with_what_it_has_so_far() {
             assert!(so_far > 0.15, "{said}: {region}");
             let both = seconds(&region["time_s"]) + so_far;
             assert!(both < 1.001 * life, "{said}: {both} s of {life}: {region}");
-            let threads = open["open_threads"].as_array().expect("a list");
+            let threads = rows(&open["open_threads"]);
             assert_eq!(threads.len(), 2, "{said}: {open}");
-            let barrier = &threads[0]["open_waits"][0];
+            let barrier = &threads[0]["open_waits"]["0"];
             if waits {
                 let waited = seconds(&barrier["time_s"]);
                 assert_eq!(barrier["count"], 4, "{said}: {open}");

@@ -11,6 +11,7 @@ use serde_json::Value;
 use pacman_suite::skipped;
 
 use super::crippled::Copy;
+use super::rows::rows;
 use super::scratch::Scratch;
 use super::{library, pacman_pmu, text};
 
@@ -71,7 +72,7 @@ fn gcc_s_regions_have_their_functions_names_and_lines() {
     let expected = [("fill, line 5".into(), 5, 20), ("main, line 12".into(), 12, 20)];
     assert_eq!(regions(&report), expected);
     for region in report["processes"][0]["regions"].as_array().expect("a list") {
-        assert_eq!(region["threads"].as_array().expect("threads").len(), 2);
+        assert_eq!(rows(&region["threads"]).len(), 2);
         assert_eq!(region["teams"][0]["threads"], 2);
         assert!(region["figures"]["counts"]["task-clock"].as_u64() > Some(0), "{region:#}");
     }
@@ -351,7 +352,7 @@ int main(void) {
     let process = &report["processes"][0];
     // Of 64 to 69 the session's own two are taken, and two for each of two threads.
     let counted = |row: &&Value| row["counted"] == 1;
-    let rows = process["regions"][0]["threads"].as_array().expect("threads");
+    let rows = rows(&process["regions"][0]["threads"]);
     assert_eq!((rows.len(), rows.iter().filter(counted).count()), (8, 2), "{rows:#?}");
     let notes = process["notes"].as_array().expect("a list");
     let has =

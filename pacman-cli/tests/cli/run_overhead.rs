@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::rows::{rows, waits};
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -68,7 +69,7 @@ fn the_waits_of_a_sample_stand_for_those_of_all_executions() {
         let tiny = region(&process, "tiny");
         assert_eq!(tiny["executions"], 100_000, "{tiny:#}");
         let timed = number(&tiny["sampling"]["timed"]);
-        let waits = tiny["threads"][0]["states"]["waits"].as_array().expect("a list");
+        let waits = waits(&rows(&tiny["threads"])[0]["states"]);
         let mut counts: Vec<f64> = waits.iter().map(|wait| number(&wait["count"])).collect();
         counts.sort_by(f64::total_cmp);
         // A small sample may have no execution with the rare lock.
@@ -138,7 +139,7 @@ fn every_execution_is_timed_on_request_and_where_figures_need_it() {
         let (_, process) = run(&scratch, &program, arguments);
         let tiny = region(&process, "tiny");
         assert_eq!((&tiny["executions"], &tiny["sampling"]), (&100_000.into(), &Value::Null));
-        assert_eq!(tiny["threads"][0]["executions"], 100_000, "{arguments:?}");
+        assert_eq!(rows(&tiny["threads"])[0]["executions"], 100_000, "{arguments:?}");
     }
     for (arguments, why) in [
         (&["--overhead", "0"][..], "the overhead must be from 0.0001 to 100 percent"),

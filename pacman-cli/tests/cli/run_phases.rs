@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::rows::rows;
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -118,7 +119,7 @@ fn kernels_of_a_real_kokkos_are_phases_without_any_setting() {
     }
     let seconds = |name: &str| run.phase(name)["time_s"].as_f64().expect("a time");
     assert!(seconds("solve") >= seconds("fill x") + seconds("dot"), "{}", run.process["phases"]);
-    let counts = &run.phase("dot")["threads"][0]["figures"]["counts"];
+    let counts = &rows(&run.phase("dot")["threads"])[0]["figures"]["counts"];
     assert!(counts["task-clock"].as_u64() > Some(0), "{counts}");
 }
 
@@ -201,10 +202,10 @@ fn likwid_s_regions_are_phases_of_their_threads() {
         ("left open", 0, 1),
     ];
     assert_eq!(run.phases(), of("likwid", expected));
-    let threads = run.phase("inner")["threads"].as_array().expect("a list");
+    let threads = rows(&run.phase("inner")["threads"]);
     let numbers: Vec<&Value> = threads.iter().map(|thread| &thread["thread"]).collect();
     assert_eq!(numbers, [0, 1], "as in the team");
-    for thread in threads {
+    for thread in &threads {
         assert_eq!(thread["executions"], 3);
         assert_eq!(thread["counted"], 3);
         let clock = thread["figures"]["counts"]["task-clock"].as_u64().expect("a count");

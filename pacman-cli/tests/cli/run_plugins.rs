@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::rows::{rows, waits};
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -404,8 +405,8 @@ fn a_construct_of_a_plugin_is_not_that_of_another_one_at_its_address() {
     let names: Vec<_> = sites.iter().map(|site| site["name"].as_str()).collect();
     assert_eq!(names, [Some("meet, line 3"), Some("meet, line 4")]);
     assert_eq!(sites[0]["address"], sites[1]["address"], "this test needs equal offsets");
-    for thread in process["regions"][0]["threads"].as_array().expect("a list") {
-        let waits = thread["states"]["waits"].as_array().expect("a list");
+    for thread in rows(&process["regions"][0]["threads"]) {
+        let waits = waits(&thread["states"]);
         let counts: Vec<_> = waits.iter().map(|wait| wait["count"].as_u64()).collect();
         assert_eq!(counts, [Some(20), Some(30)], "{waits:?}");
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::rows::rows;
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -83,7 +84,7 @@ fn constant_rates(program: &Program, options: &[&str]) {
         let apart = rate(figures, event, "INSTRUCTIONS") / rate(alone, event, "INSTRUCTIONS") - 1.0;
         assert!(apart.abs() < 0.2, "{event} is off by {apart}: {figures:#}");
     }
-    for thread in rotated["threads"].as_array().expect("threads") {
+    for thread in rows(&rotated["threads"]) {
         assert_eq!(thread["counted"], thread["executions"], "each execution counts one set");
     }
 }
@@ -102,7 +103,7 @@ fn waits_are_timed_while_sets_take_turns() {
     constant_rates(&program, &["--waits"]);
     let report = program.json(EIGHT, 200, &["--waits"]);
     let region = &report["regions"][0];
-    assert!(region["threads"][1]["states"]["useful_s"].as_f64() > Some(0.0), "{region:#}");
+    assert!(rows(&region["threads"])[1]["states"]["useful_s"].as_f64() > Some(0.0), "{region:#}");
     assert_eq!(region["useful_figures"], Value::Null, "counts of states are not estimated");
 }
 

@@ -8,6 +8,7 @@ use std::process::Command;
 use pacman_core::Session;
 use serde_json::Value;
 
+use super::rows::rows;
 use super::run_phases::{Run, of, run_as};
 use super::scratch::Scratch;
 use super::text;
@@ -36,8 +37,8 @@ fn linked(program: &Path, scratch: &Scratch) -> Command {
 /// The seconds of each state of a phase's threads, in order.
 fn states(run: &Run, phase: &str) -> Vec<[f64; 3]> {
     let seconds = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("no seconds: {value}"));
-    let threads = run.phase(phase)["threads"].as_array().expect("a list").iter();
-    let states = threads.map(|thread| {
+    let threads = rows(&run.phase(phase)["threads"]);
+    let states = threads.iter().map(|thread| {
         let states = &thread["states"];
         [&thread["time_s"], &states["useful_s"], &states["waiting_s"]].map(seconds)
     });
@@ -171,7 +172,7 @@ fn phases_of_a_rust_program_are_those_of_its_threads() {
         let phases = of("pacman", [("solve", 12, 0), ("part", 3, 0)]);
         assert_eq!(run.phases(), phases, "{options:?}: {}", run.notes());
         if let ["-e", event] = options {
-            let threads = run.phase("solve")["threads"].as_array().expect("a list");
+            let threads = rows(&run.phase("solve")["threads"]);
             let counts = threads.iter().map(|thread| &thread["figures"]["counts"][event]);
             assert!(counts.map(Value::as_u64).all(|count| count > Some(0)), "{threads:?}");
         }

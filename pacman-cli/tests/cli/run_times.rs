@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::rows::rows;
 use super::scratch::Scratch;
 use super::{library, pacman_pmu, text};
 
@@ -54,8 +55,8 @@ fn is_covered(scratch: &Scratch, program: &Path, kind: &str) -> (bool, f64) {
     assert!(is_between(time, inside, outside), "{kind}: {time} s of {inside} to {outside} s");
     assert!(time <= life, "{kind}: {time} s of {life} s");
     let margin = region["sampling"]["margin"].as_f64().unwrap_or(0.0);
-    let threads = region["threads"].as_array().expect("a list");
-    let holds = [first, second].iter().zip(threads).all(|(worked, thread)| {
+    let threads = rows(&region["threads"]);
+    let holds = [first, second].iter().zip(&threads).all(|(worked, thread)| {
         // A part begins and ends with the library's clock. The first one opens what it needs.
         let own = 0.2e-3 + 0.15e-6 * executions + 0.01 * worked;
         (number(&thread["busy_s"]) - worked).abs() <= margin * time + own
@@ -168,8 +169,8 @@ fn regions_inside_of_themselves_have_the_time_of_the_outermost_execution() {
             let (executions, within, time, whole) = told("direct");
             assert_eq!((executions, within), (24.0, 21.0), "{compiler} {arguments:?}: {whole:#}");
             assert!((0.06..direct).contains(&time), "{compiler}: {time} s, {direct} s: {whole:#}");
-            assert_eq!(whole["threads"][0]["executions"], 24, "{whole:#}");
-            assert!(number(&whole["threads"][0]["busy_s"]) <= direct, "{whole:#}");
+            assert_eq!(rows(&whole["threads"])[0]["executions"], 24, "{whole:#}");
+            assert!(number(&rows(&whole["threads"])[0]["busy_s"]) <= direct, "{whole:#}");
             let (executions, within, time, whole) = told("others");
             assert_eq!((executions, within), (5.0, 4.0), "{compiler} {arguments:?}: {whole:#}");
             assert!((0.02..all - direct).contains(&time), "{compiler}: {time} s: {whole:#}");

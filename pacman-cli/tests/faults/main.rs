@@ -5,6 +5,9 @@
 //! call; `PACMAN_FAULTS=all` has each fail with each error.
 
 mod harness;
+#[path = "../cli/rows.rs"]
+#[expect(dead_code, reason = "only some of its readers read waits")]
+mod rows;
 mod sets;
 
 use serde_json::Value;
@@ -57,7 +60,7 @@ fn off_fault(seen: &Seen) -> Option<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let regions = list(&report["processes"]).into_iter().flat_map(|it| list(&it["regions"]));
     for region in regions {
-        let threads = list(&region["threads"]);
+        let threads = rows::rows(&region["threads"]);
         let states: Vec<&Value> = threads.iter().map(|thread| &thread["states"]).collect();
         let is_lost = states.iter().any(|states| states["useful_off_s"].is_null());
         if is_lost != region["useful_processor_share"].is_null() {

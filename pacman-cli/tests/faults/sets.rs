@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::rows::rows;
 use crate::harness::{OUTPUT, Place, beside_test};
 
 /// Ten events, for which Haswell's counters need two sets, and the time on a processor, which needs no counter.
@@ -84,7 +85,7 @@ fn counts(report: &Value) -> Vec<Counts> {
         };
         counts.into_iter().map(of).collect()
     };
-    list(&region["threads"]).iter().map(of).collect()
+    rows(&region["threads"]).iter().map(of).collect()
 }
 
 /// How often the simulated machine counts each event in a nanosecond of a thread on a processor: from runs with so
@@ -110,7 +111,7 @@ fn rates(place: &Place) -> BTreeMap<&'static str, f64> {
 /// counted, implausible rows.
 fn says_why(report: &Value) -> bool {
     let process = &report["processes"][0];
-    let threads = list(&process["regions"][0]["threads"]);
+    let threads = rows(&process["regions"][0]["threads"]);
     let of_thread = |thread: &Value| {
         thread["counted"] != thread["executions"] || !thread["implausible"].is_null()
     };
@@ -137,8 +138,8 @@ fn fault_of(alone: &Answer, seen: &Answer, rates: &BTreeMap<&'static str, f64>) 
     if region["executions"] != REGIONS {
         return Some(format!("{} executions of {REGIONS}", region["executions"]));
     }
-    let threads = list(&region["threads"]);
-    for (number, (counts, thread)) in counts(report).iter().zip(threads).enumerate() {
+    let threads = rows(&region["threads"]);
+    for (number, (counts, thread)) in counts(report).iter().zip(&threads).enumerate() {
         let time = counts.get(EVENTS[0]).copied().flatten().map(|time| time.0);
         let executions = thread["counted"].as_f64().unwrap_or(0.0);
         let most = thread["busy_s"].as_f64().unwrap_or(0.0) * 1e9;

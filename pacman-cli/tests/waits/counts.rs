@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::rows::{rows, waits};
 use super::scratch::Scratch;
 use super::{alone, pacman_pmu, text};
 
@@ -17,9 +18,9 @@ const OWN: u64 = 250;
 
 /// The sum of an event over the threads of a region in one state.
 fn sum(region: &Value, state: &str, event: &str) -> u64 {
-    let threads = region["threads"].as_array().expect("a list").iter();
+    let threads = rows(&region["threads"]);
     let count = |thread: &Value| thread[state]["counts"][event].as_u64();
-    threads.map(|thread| count(thread).unwrap_or_else(|| panic!("{thread:#}"))).sum()
+    threads.iter().map(|thread| count(thread).unwrap_or_else(|| panic!("{thread:#}"))).sum()
 }
 
 #[test]
@@ -54,10 +55,10 @@ fn counts_of_waits_are_apart_from_those_of_work_and_of_tasks_inside() {
             assert_eq!(region["useful_figures"]["complete"], json!(true), "{region:#}");
         }
         // A thread that spins is on a processor while it waits, and not much longer than it waits.
-        let spinner = &named("work")["threads"][1];
+        let spinner = &rows(&named("work")["threads"])[1];
         let clock = spinner["waiting_figures"]["counts"]["task-clock"].as_f64().expect("a count");
-        let waits = spinner["states"]["waits"].as_array().expect("a list").iter();
-        let waited: f64 = waits.map(|wait| wait["time_s"].as_f64().expect("seconds")).sum();
+        let waits = waits(&spinner["states"]);
+        let waited: f64 = waits.iter().map(|wait| wait["time_s"].as_f64().expect("seconds")).sum();
         assert!(clock > 0.0 && clock * 1e-9 <= waited * 1.02 + 1e-4, "{clock} ns of {waited} s");
     }
 }
@@ -83,13 +84,14 @@ fn time_that_another_process_takes_is_told_from_sleeping_in_a_wait() {
     let regions = processes.flat_map(|process| process["regions"].as_array().expect("a list"));
     let region = regions.into_iter().next().expect("one region");
     let clock = |thread: usize, state: &str| {
-        let count = &region["threads"][thread][state]["counts"]["task-clock"];
+        let count = &rows(&region["threads"])[thread][state]["counts"]["task-clock"];
         count.as_f64().unwrap_or_else(|| panic!("{region:#}")) * 1e-9
     };
     let useful = clock(0, "useful_figures");
     assert!((useful - processor).abs() < 0.02 * processor + 2e-3, "{useful} s of {processor} s");
     // Thread 1 sleeps: it is off the processor, and nobody took it.
-    let waited = region["threads"][1]["states"]["waits"][0]["time_s"].as_f64().expect("seconds");
+    let waited =
+        waits(&rows(&region["threads"])[1]["states"])[0]["time_s"].as_f64().expect("seconds");
     let spent = clock(1, "waiting_figures");
     assert!(waited > 0.5 * wall && spent < 0.1 * waited, "{spent} s of {waited} s");
 }
@@ -108,7 +110,7 @@ fn without_events_there_are_no_counts_by_state() {
         let report = fs::read_to_string(&path).expect("a report");
         let report: Value = serde_json::from_str(&report).expect("JSON");
         let region = &report["processes"][0]["regions"][0];
-        for one in [region, &region["threads"][0]] {
+        for one in [region, &rows(&region["threads"])[0]] {
             assert_eq!(one["useful_figures"], Value::Null, "{options:?}");
             assert_eq!(one["waiting_figures"], Value::Null, "{options:?}");
         }

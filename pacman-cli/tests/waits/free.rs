@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::rows::{rows, waits};
 use super::scratch::Scratch;
 use super::{alone, pacman_pmu, text};
 
@@ -39,8 +40,8 @@ fn a_team_of_one_waits_for_nobody_on_a_busy_machine() {
         let (off, process, region) = run(&program, "1", &scratch);
         assert!(off > 0.1, "three processes took the processor: {off} s");
         // A page that has to be read, say of the runtime, lets the thread sleep.
-        let states = &region["threads"][0]["states"];
-        let waits = states["waits"].as_array().expect("a list");
+        let states = &rows(&region["threads"])[0]["states"];
+        let waits = waits(states);
         let waited: f64 = waits.iter().map(|wait| seconds(&wait["time_s"])).sum();
         assert!(waited < 0.02 * off, "{compiler}: {waited} s; {:#}", process["sites"]);
         let useful_off = seconds(&states["useful_off_s"]);
@@ -59,10 +60,10 @@ fn a_free_lock_is_no_wait_on_a_busy_machine() {
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
         let (off, process, region) = run(&program, "2", &scratch);
         assert!(off > 0.1, "three processes took the processor: {off} s");
-        for thread in region["threads"].as_array().expect("a list") {
+        for thread in &rows(&region["threads"]) {
             let states = &thread["states"];
-            let waits = states["waits"].as_array().expect("a list").iter();
-            let waited: f64 = waits.map(|wait| seconds(&wait["time_s"])).sum();
+            let waits = waits(states);
+            let waited: f64 = waits.iter().map(|wait| seconds(&wait["time_s"])).sum();
             assert!(waited < 0.1 * seconds(&states["useful_s"]), "{compiler}: {thread:#}");
         }
         assert_eq!(process["lacks_processors"], true, "{compiler}");

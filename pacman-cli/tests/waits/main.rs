@@ -7,6 +7,8 @@ mod counts;
 mod free;
 mod off;
 mod phases;
+#[path = "../cli/rows.rs"]
+mod rows;
 #[path = "../cli/scratch.rs"]
 mod scratch;
 mod turns;

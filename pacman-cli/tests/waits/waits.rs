@@ -8,6 +8,7 @@ use std::process::Command;
 use pacman_suite::{skipped, skipped_part};
 use serde_json::Value;
 
+use super::rows::{rows, waits};
 use super::scratch::Scratch;
 use super::{alone, pacman_pmu, text};
 
@@ -50,11 +51,11 @@ fn run(program: &Path, scratch: &Scratch) -> Run {
     for region in process["regions"].as_array().expect("a list") {
         let name = region["name"].as_str().expect("a name");
         let name = name.split([',', ' ']).next().expect("a word").to_lowercase();
-        for thread in region["threads"].as_array().expect("a list") {
+        for thread in &rows(&region["threads"]) {
             let states = &thread["states"];
             let seconds = |state: &Value| state.as_f64().expect("seconds");
-            let waits = states["waits"].as_array().expect("a list").iter();
-            let inside = waits.map(|wait| seconds(&wait["time_s"])).sum();
+            let waits = waits(states);
+            let inside = waits.iter().map(|wait| seconds(&wait["time_s"])).sum();
             let outside = seconds(&states["starting_s"]) + seconds(&states["end_s"]);
             let number = thread["thread"].as_u64().expect("a number");
             seen.insert((name.clone(), number), [inside, outside]);
@@ -161,8 +162,8 @@ fn check_sites(process: &Value, compiler: &str) {
         let expected = if compiler == "gcc" { gcc } else { clang };
         let (first, last) = lines(name);
         let mut causes = Vec::new();
-        for thread in region["threads"].as_array().expect("a list") {
-            for wait in thread["states"]["waits"].as_array().expect("a list") {
+        for thread in &rows(&region["threads"]) {
+            for wait in waits(&thread["states"]) {
                 let site = &process["sites"][wait["site"].as_u64().expect("an index") as usize];
                 causes.push(site["cause"].as_str().expect("a word").to_owned());
                 let line = site["line"].as_u64().expect("a line");
@@ -244,7 +245,7 @@ fn without_the_option_there_are_no_states() {
     let report: Value = serde_json::from_str(&report).expect("JSON");
     let process = &report["processes"][0];
     assert_eq!((&process["efficiency"], &process["sites"]), (&Value::Null, &Value::Array(vec![])));
-    assert_eq!(process["regions"][0]["threads"][0]["states"], Value::Null);
+    assert_eq!(rows(&process["regions"][0]["threads"])[0]["states"], Value::Null);
     let answer = pacman_pmu(&["run", "--waits", "--adapt", "--", "true"]).output();
     assert_eq!(answer.expect("it runs").status.code(), Some(2), "they exclude each other");
 }

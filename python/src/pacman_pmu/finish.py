@@ -61,6 +61,8 @@ def _run(frames: Frames) -> None:
     _look_up(waits, frames["sites"], ["process", "site"], ["cause", "call", "name", "file", "line"])
     if waits["cause"].isna().any():
         raise ReportError("damaged report: a wait is at a site that is not listed")
+    slots = frames["slots"]
+    slots.insert(slots.columns.get_loc("thread"), "slot_core", slots.pop("slot_core"))
     events = frames["events"]
     units = dict(zip(zip(events["process"], events["name"]), events["unit"]))
     for name in ("counts", "region_counts"):

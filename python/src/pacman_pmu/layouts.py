@@ -34,6 +34,10 @@ class Layout:
     rows: Dict[str, Rows]
     #: Objects whose members become columns under their own names, without the object's.
     lifted: FrozenSet[str] = frozenset()
+    #: Lists of objects that the document has as columns.
+    columns: FrozenSet[str] = frozenset()
+    #: Objects of columns whose names are numbers of this key.
+    numbered: Dict[str, str] = field(default_factory=dict)
 
 
 NOTES = Rows("notes", value="text")
@@ -41,6 +45,7 @@ NOTES = Rows("notes", value="text")
 _REGION = "processes.regions"
 _THREAD = "processes.regions.threads"
 _OPEN = "processes.regions.open.open_threads"
+_SLOTS = "processes.regions.slots"
 _PHASE = "processes.phases"
 _PHASE_THREAD = "processes.phases.threads"
 
@@ -85,8 +90,8 @@ RUN = Layout(
         _REGION: Rows("regions", key="region"),
         f"{_REGION}.teams": Rows("teams"),
         **_figures_by_state(_REGION, "region_"),
-        f"{_REGION}.slots.cores": Rows("slot_cores", key="slot_core"),
-        f"{_REGION}.slots.cores.threads": Rows("slots", key="thread", member="thread"),
+        f"{_SLOTS}.cores": Rows("slot_cores", key="slot_core"),
+        f"{_SLOTS}.threads": Rows("slots", key="thread", member="thread"),
         _THREAD: Rows("threads", key="thread", member="thread"),
         f"{_THREAD}.states.waits": Rows("waits", key="site", member="site"),
         **_figures_by_state(_THREAD, ""),
@@ -109,9 +114,11 @@ RUN = Layout(
             ),
             f"{_PHASE}.figures",
             f"{_PHASE_THREAD}.figures",
-            f"{_REGION}.slots.cores.threads.shares",
+            f"{_SLOTS}.threads.shares",
         }
     ),
+    columns=frozenset({_THREAD, _OPEN, _PHASE_THREAD, f"{_SLOTS}.cores", f"{_SLOTS}.threads"}),
+    numbered={f"{_THREAD}.states.waits": "site", f"{_OPEN}.open_waits": "site"},
 )
 
 SESSION = Layout(

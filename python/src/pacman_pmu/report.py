@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Union
 
 import pandas as pd
 
+from .columns import shape_of_rows, with_rows, with_slots_by_thread
 from .errors import ReportError
 from .finish import finish
 from .frames import Builder
@@ -17,7 +18,7 @@ from .shapes import recognise, shape, version, with_unknown
 from .tables import read_table
 
 #: Versions of formats that can be read beside the one that the schema describes.
-OLDER = {"pacman-run": {1}}
+OLDER = {"pacman-run": {1, 2}}
 
 #: Members without which a document is damaged.
 _ESSENTIAL = {
@@ -178,10 +179,14 @@ def _of_documents(documents: List[Any]) -> Report:
         essential = _ESSENTIAL.get(format)
         if essential and not isinstance(document.get(essential), list):
             raise ReportError(f"damaged {format}: there is no list {essential}")
-    whole = shape(format, "array" if isinstance(first, list) else "object")
+    kinds = layout(format)
+    whole = shape_of_rows(shape(format, "array" if isinstance(first, list) else "object"), kinds)
+    if format == "pacman-run" and first["version"] in OLDER[format]:
+        documents = [with_slots_by_thread(document) for document in documents]
+    documents = [with_rows(document, kinds) for document in documents]
     for document in documents:
         whole = with_unknown(whole, document)
-    builder = Builder(whole, layout(format), len(documents) > 1)
+    builder = Builder(whole, kinds, len(documents) > 1)
     for document in documents:
         builder.add(document, _interval(document) if len(documents) > 1 else {})
     frames = builder.frames()

@@ -37,6 +37,10 @@ pub(crate) struct MergeArgs {
     /// Write the report to FILE (.txt, .csv, .json, .html, .trace.json or .prom) [default: DIR without .ranks]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Give each thread of a region a line in a text report, also where a region has more than 16
+    #[arg(long)]
+    each_thread: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -62,7 +66,8 @@ pub(crate) fn merge(args: &MergeArgs) -> CliResult {
             return Err(CliError::BadInput(why));
         }
     };
-    let destination = Destination::file(&output, Form::of(&output)?)?;
+    let destination =
+        Destination::file(&output, Form::of(&output)?)?.with_each_thread(args.each_thread);
     let ranks = Ranks::found_in(&args.directory)?;
     ranks.write(destination).map(|()| 0)
 }

@@ -8,6 +8,7 @@ use super::columns::{Columns, Figures};
 use super::seats::Seats;
 use super::states::share_on;
 use super::thread::Thread;
+use crate::document::{nanoseconds, optional_nanoseconds};
 use crate::implausible::{LeftOut, note};
 use crate::run::names;
 
@@ -34,18 +35,18 @@ pub(in crate::run) struct PhaseReport {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct ThreadPhase {
     /// Seconds outside of waits.
-    #[serde(rename = "useful_s")]
+    #[serde(rename = "useful_s", serialize_with = "nanoseconds")]
     pub(in crate::run) useful: f64,
     /// Seconds of waits at constructs, in MPI calls, and at the start and the end of regions that the
     /// thread starts inside no other.
-    #[serde(rename = "waiting_s")]
+    #[serde(rename = "waiting_s", serialize_with = "nanoseconds")]
     pub(in crate::run) waiting: f64,
     /// Seconds of `useful_s` on no processor; null if the kernel's clock of the thread could not be
     /// read.
-    #[serde(rename = "useful_off_s")]
+    #[serde(rename = "useful_off_s", serialize_with = "optional_nanoseconds")]
     pub(in crate::run) useful_off: Option<f64>,
     /// Seconds of `waiting_s` on no processor; null like those.
-    #[serde(rename = "waiting_off_s")]
+    #[serde(rename = "waiting_off_s", serialize_with = "optional_nanoseconds")]
     pub(in crate::run) waiting_off: Option<f64>,
 }
 

@@ -4,11 +4,14 @@ mod adaptation;
 mod amount;
 mod efficiency;
 mod energy;
+mod extent;
 mod mpi;
 mod overview;
 mod phases;
 mod sampling;
 mod slots;
+mod spread;
+mod threads;
 mod waits;
 
 use super::findings;
@@ -19,6 +22,7 @@ use amount::{absent, left_out_here, percent};
 pub(super) use amount::{difference, executions, joules, metric, number, quantity, rate, watts};
 pub(crate) use amount::{rounded, seconds, share, signed};
 pub(super) use efficiency::{help, meaning, name, reason_at};
+pub(super) use extent::Extent;
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid, fitted};
@@ -29,7 +33,8 @@ pub(super) use slots::sentence as smt_off_sentence;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it. Lines
 /// have at most `width` columns.
-pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
+pub(super) fn write(report: &Report, extent: Extent, width: usize) -> String {
+    let Extent { is_short, .. } = extent;
     let busy: String = report.busy.iter().map(|line| format!("{}\n", clean(line))).collect();
     let mut text = format!("\n{busy}{}\n", heading(report));
     if !is_short {
@@ -66,12 +71,14 @@ pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
         if let Some(table) = waits::table(process, shown, is_short) {
             text.push_str(&format!("\n{}", table.text(width)));
         }
-        text.push_str(&slots::section(process, shown, width));
+        text.push_str(&slots::section(process, shown, extent.each_thread, width));
+        let [threads, teams] = threads::tables(process, shown, extent);
         for table in [
             counts(process, shown),
             counts_by_state(process, shown),
             energy::table(process, shown),
-            threads(process, shown, is_short),
+            threads,
+            teams,
         ]
         .into_iter()
         .flatten()
@@ -79,7 +86,7 @@ pub(super) fn write(report: &Report, is_short: bool, width: usize) -> String {
             text.push_str(&format!("\n{}", table.text(width)));
         }
         text.push_str(&adaptation::table(process, shown, width));
-        text.push_str(&phases::section(process, is_short, width));
+        text.push_str(&phases::section(process, extent, width));
         text.push_str(&findings(process));
         let of_process = |note: &String| match several {
             true => format!("process {}: {note}", process.process.pid),
@@ -303,43 +310,5 @@ fn figures(process: &ProcessReport, figures: &Figures) -> Vec<String> {
     cells
 }
 
-fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Grid> {
-    let mut table = Grid::new(vec![
-        Column::right("thread", ""),
-        Column::right("busy", ""),
-        Column::right("executions", ""),
-        Column::right("cpu", ""),
-        Column::right("core", ""),
-        Column::right("beside", ""),
-        Column::right("moves", ""),
-        Column::label("region"),
-    ]);
-    let most = if is_short { THREADS } else { usize::MAX };
-    let mut rows = 0;
-    for region in &process.regions[..shown] {
-        if rows + region.threads.len() > most {
-            break;
-        }
-        rows += region.threads.len();
-        for (position, thread) in region.threads.iter().enumerate() {
-            let beside: Vec<String> =
-                thread.beside.iter().map(|other| format!("T{other}")).collect();
-            table.row(vec![
-                format!("T{}", thread.row.thread),
-                seconds(thread.row.seconds),
-                grouped(thread.row.executions),
-                thread.row.cpu.map_or_else(absent, |cpu| cpu.to_string()),
-                thread.seat.map_or_else(absent, |seat| seat.core.to_string()),
-                if beside.is_empty() { absent() } else { beside.join(" ") },
-                grouped(thread.row.moves),
-                if position == 0 { clean(&region.name.short()) } else { String::new() },
-            ]);
-        }
-    }
-    (rows > 0).then_some(table)
-}
-
 /// Regions on standard error.
 const REGIONS: usize = 20;
-/// Rows of threads on standard error.
-const THREADS: usize = 32;

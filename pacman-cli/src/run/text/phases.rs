@@ -3,11 +3,14 @@
 use pacman_core::export::grid::{Column, Grid};
 
 use super::amount::{absent, metric, percent, quantity, seconds};
-use crate::run::report::{Figures, PhaseReport, ProcessReport};
+use super::extent::Extent;
+use super::spread::{IN_FULL, Spread};
+use crate::run::report::{Figures, PhaseReport, ProcessReport, Thread};
 use crate::stat::{clean, grouped};
 
 /// The tables; empty without phases.
-pub(super) fn section(process: &ProcessReport, is_short: bool, width: usize) -> String {
+pub(super) fn section(process: &ProcessReport, extent: Extent, width: usize) -> String {
+    let Extent { is_short, each_thread } = extent;
     let most = if is_short { PHASES } else { usize::MAX };
     let shown = &process.phases[..process.phases.len().min(most)];
     if shown.is_empty() {
@@ -18,8 +21,13 @@ pub(super) fn section(process: &ProcessReport, is_short: bool, width: usize) -> 
     if left_out > 0 {
         text.push_str(&super::amount::left_out_here(left_out, "phase"));
     }
-    let threads = threads(process, shown, if is_short { THREADS } else { usize::MAX });
-    text + &threads.map_or_else(String::new, |table| format!("\n{}", table.text(width)))
+    let is_wide = |phase: &&PhaseReport| !each_thread && phase.threads.len() > IN_FULL;
+    let (wide, narrow): (Vec<_>, Vec<_>) = shown.iter().partition(is_wide);
+    let threads = threads(process, &narrow, if is_short { THREADS } else { usize::MAX });
+    for table in [threads, teams(process, &wide)].into_iter().flatten() {
+        text.push_str(&format!("\n{}", table.text(width)));
+    }
+    text
 }
 
 fn phases(process: &ProcessReport, shown: &[PhaseReport]) -> Grid {
@@ -60,7 +68,7 @@ fn phases(process: &ProcessReport, shown: &[PhaseReport]) -> Grid {
 }
 
 /// The threads of phases that several threads have.
-fn threads(process: &ProcessReport, shown: &[PhaseReport], most: usize) -> Option<Grid> {
+fn threads(process: &ProcessReport, shown: &[&PhaseReport], most: usize) -> Option<Grid> {
     let mut heading = vec![
         Column::right("thread", ""),
         Column::right("time", ""),
@@ -94,6 +102,48 @@ fn threads(process: &ProcessReport, shown: &[PhaseReport], most: usize) -> Optio
         }
     }
     (rows > 0).then_some(table)
+}
+
+/// A line for the threads of each phase that many threads have: of the time, and of each count.
+fn teams(process: &ProcessReport, shown: &[&PhaseReport]) -> Option<Grid> {
+    let mut table = Grid::new(vec![
+        Column::right("threads", ""),
+        Column::left("of"),
+        Column::right("least", ""),
+        Column::right("median", ""),
+        Column::right("most", ""),
+        Column::right("thread", "of most"),
+        Column::label("phase"),
+    ]);
+    for phase in shown {
+        let rows = || phase.threads.iter().map(|thread| (thread.row.thread, thread));
+        let times = Spread::of(rows().map(|(number, thread)| (number, thread.row.seconds)));
+        let of_count = |(at, event): (usize, &crate::run::report::Column)| {
+            let count = |(number, thread): (u32, &Thread)| {
+                Some((number, thread.figures.counts.get(at).copied().flatten()?.value))
+            };
+            Some((event.title(), event.unit.clone(), Spread::of_counts(rows().filter_map(count))?))
+        };
+        let counts = process.columns.counted().into_iter().filter_map(of_count);
+        let times = times.map(|times| ("time".to_owned(), "s".to_owned(), times));
+        for (at, (title, unit, spread)) in times.into_iter().chain(counts).enumerate() {
+            let amount = |value: f64| match unit.as_str() {
+                "s" => seconds(value),
+                "ns" => seconds(value * 1e-9),
+                _ => grouped(value.round() as u64),
+            };
+            table.row(vec![
+                if at == 0 { phase.threads.len().to_string() } else { String::new() },
+                title,
+                amount(spread.least),
+                amount(spread.median),
+                amount(spread.most),
+                format!("T{}", spread.thread),
+                if at == 0 { clean(&phase.shown()) } else { String::new() },
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// The columns of the counted events.

@@ -6,11 +6,17 @@ use pacman_core::export::grid::{Column, Grid};
 use pacman_metrics::slots::{SlotShares, SmtOff, Verdict};
 
 use super::amount::{absent, percent};
+use super::spread::{IN_FULL, Spread};
 use crate::run::report::{CoreSlots, ProcessReport, RegionReport, RegionSlots, ThreadSlots};
 use crate::stat::clean;
 
 /// The slots of the first `shown` regions; empty if their events were not counted.
-pub(super) fn section(process: &ProcessReport, shown: usize, width: usize) -> String {
+pub(super) fn section(
+    process: &ProcessReport,
+    shown: usize,
+    each_thread: bool,
+    width: usize,
+) -> String {
     let regions: Vec<(&RegionReport, &RegionSlots)> = process.regions[..shown]
         .iter()
         .filter_map(|region| Some((region, region.slots.as_ref()?)))
@@ -35,6 +41,16 @@ pub(super) fn section(process: &ProcessReport, shown: usize, width: usize) -> St
     let mut table = Grid::new(heading);
     for (region, slots) in &regions {
         let mut name = clean(&region.name.short());
+        if !each_thread && region.threads.len() > IN_FULL {
+            for (word, of) in SPREAD {
+                let mut cells = vec![word.to_owned(), String::new()];
+                cells.extend(spread(slots, of, has_contention));
+                cells.resize(1 + abreast * (1 + figures(has_contention)), String::new());
+                cells.push(std::mem::take(&mut name));
+                table.row(cells);
+            }
+            continue;
+        }
         for core in &slots.cores {
             for (row, threads) in core.threads.chunks(abreast).enumerate() {
                 let mut cells = vec![if row == 0 { place(core) } else { String::new() }];
@@ -94,7 +110,7 @@ fn place(core: &CoreSlots) -> String {
 }
 
 fn thread(thread: Option<&ThreadSlots>, has_contention: bool) -> Vec<String> {
-    let figures = if has_contention { 5 } else { 4 };
+    let figures = figures(has_contention);
     let Some(thread) = thread else { return vec![String::new(); 1 + figures] };
     let mut cells = vec![format!("T{}", thread.thread)];
     cells.extend(match &thread.shares {
@@ -104,13 +120,43 @@ fn thread(thread: Option<&ThreadSlots>, has_contention: bool) -> Vec<String> {
     cells
 }
 
+fn figures(has_contention: bool) -> usize {
+    if has_contention { 5 } else { 4 }
+}
+
+type Part = fn(Spread) -> f64;
+
+/// The rows of a wide team.
+const SPREAD: [(&str, Part); 3] = [
+    ("least", |spread| spread.least),
+    ("median", |spread| spread.median),
+    ("most", |spread| spread.most),
+];
+
+/// A figure of each kind of slot over all threads.
+fn spread(slots: &RegionSlots, of: Part, has_contention: bool) -> Vec<String> {
+    let threads = || slots.cores.iter().flat_map(|core| &core.threads);
+    let part = |at: usize| {
+        let values = threads().filter_map(|thread| {
+            let shares = shares(thread.shares.as_ref()?, has_contention);
+            Some((thread.thread, shares[at]?))
+        });
+        percent(Spread::of(values).map(of))
+    };
+    (0..figures(has_contention)).map(part).collect()
+}
+
 fn parts(shares: &SlotShares, has_contention: bool) -> Vec<String> {
+    self::shares(shares, has_contention).into_iter().map(percent).collect()
+}
+
+fn shares(shares: &SlotShares, has_contention: bool) -> Vec<Option<f64>> {
     let SlotShares { retiring, bad_speculation, frontend_bound, backend_bound, smt_contention } =
         *shares;
     let mut all =
         vec![Some(retiring), Some(bad_speculation), Some(frontend_bound), Some(backend_bound)];
     all.extend(has_contention.then_some(smt_contention));
-    all.into_iter().map(percent).collect()
+    all
 }
 
 /// The most threads of a core in one row.
