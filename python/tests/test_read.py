@@ -14,6 +14,7 @@ from places import REPORTS, SAMPLES, files, report
 
 import pacman_pmu
 from pacman_pmu import shapes
+from pacman_pmu.columns import shape_of_rows
 from pacman_pmu.frames import Builder
 from pacman_pmu.layouts import layout
 from pacman_pmu.report import read_bytes
@@ -70,7 +71,8 @@ class Completeness(unittest.TestCase):
     def test_every_column_of_every_format_has_a_description_and_a_place_of_its_own(self) -> None:
         for format in (*shapes.NAMED, *shapes.UNNAMED):
             for kind in ("object", "array"):
-                builder = Builder(shapes.shape(format, kind), layout(format))
+                known = layout(format)
+                builder = Builder(shape_of_rows(shapes.shape(format, kind), known), known)
                 for frame, texts in builder.descriptions().items():
                     for column, text in texts.items():
                         self.assertTrue(text, f"{format} {kind}: {frame}.{column}")
@@ -184,9 +186,14 @@ class Values(unittest.TestCase):
         )
         self.assertEqual(list(threads["thread"]), [4, 5, 6])
         self.assertEqual(list(threads["moves"]), [7, 7, 7])
+        kinds = {"busy_s": "float64", "useful_s": "float64", "moves": "Int64", "cpu": "Int64"}
+        for name, kind in kinds.items():
+            self.assertEqual(str(read.threads[name].dtype), kind, name)
+        self.assertEqual(str(read.waits["time_s"].dtype), "float64")
         self.assertTrue(pd.isna(threads["useful_s"].iloc[1]))
         self.assertEqual(threads["beside"].iloc[0], [5])
-        self.assertEqual(list(zip(waits["thread"], waits["site"], waits["count"])), [(4, 0, 1), (6, 0, 3)])
+        found = list(zip(waits["thread"], waits["site"], waits["count"]))
+        self.assertEqual(found, [(4, 0, 1), (6, 0, 3)])
 
     def test_a_frame_that_is_not_there_is_an_error_with_the_names_of_those_that_are(self) -> None:
         read = pacman_pmu.read(report("waits"))

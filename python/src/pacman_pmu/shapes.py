@@ -48,6 +48,10 @@ class Shape:
             return other
         if other.kind == "null":
             return self
+        # A column is a list, or the value that all rows have.
+        for column, value in ((self, other), (other, self)):
+            if column.kind == "list" and column.item and value.kind == column.item.kind == "value":
+                return Shape("list", text=self.text or other.text, item=column.item.join(value))
         if self.kind != other.kind:
             return Shape(text=self.text or other.text)
         if self.kind == "value":
