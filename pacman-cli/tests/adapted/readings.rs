@@ -45,6 +45,17 @@ impl Program {
         assert!(output.status.success(), "{output:?}");
         fs::read_to_string(report).expect("a report")
     }
+
+    /// A report that `is_marked` as one in which readings are most of the short region's counts. Beside other programs,
+    /// whose data are in the caches, the region itself may take longer than its readings. So several runs may be needed.
+    fn run_until(&self, form: &str, events: &str, is_marked: impl Fn(&str) -> bool) -> String {
+        let report = (0..8).map(|_| self.run(form, events)).find(|report| is_marked(report));
+        report.unwrap_or_else(|| panic!("none of eight reports as {form} has the mark"))
+    }
+}
+
+fn share(region: &Value, clock: &str) -> Option<f64> {
+    region["figures"]["reading_shares"][clock].as_f64()
 }
 
 fn region<'a>(process: &'a Value, name: &str) -> &'a Value {
@@ -62,13 +73,17 @@ fn a_count_that_is_mostly_of_the_readings_is_marked() {
     let program = Program(scratch, path);
     for clock in ["task-clock", "cpu-clock"] {
         let events = format!("{clock},page-faults");
-        let report: Value = serde_json::from_str(&program.run("json", &events)).expect("JSON");
+        let parsed = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        let report = program.run_until("json", &events, |text| {
+            share(region(&parsed(text)["processes"][0], "short_one"), clock) > Some(0.5)
+        });
+        let report = parsed(&report);
         let process = &report["processes"][0];
         let own = process["events"][0]["reading_count"].as_u64().expect("a count");
         assert!((50..100_000).contains(&own), "{own} ns a reading");
         assert_eq!(process["events"][1]["reading_count"], 0, "a reading faults no page");
         let (short, long) = (region(process, "short_one"), region(process, "long_one"));
-        let share = |region: &Value| region["figures"]["reading_shares"][clock].as_f64();
+        let share = |region: &Value| share(region, clock);
         assert!(share(short) > Some(0.5), "{short:#}");
         assert_eq!(short["figures"]["rates"][clock], Value::Null);
         let count = short["figures"]["counts"][clock].as_u64().expect("it stays as it is");
@@ -78,18 +93,20 @@ fn a_count_that_is_mostly_of_the_readings_is_marked() {
         let said = process["notes"].to_string();
         assert!(said.contains("most of the count is of the readings"), "{said}");
     }
-    let said = program.run("txt", "task-clock");
-    let lines: Vec<&str> = said.lines().filter(|line| line.contains("s!")).collect();
-    assert!(lines.iter().any(|line| line.contains("short_one")), "{said}");
-    assert!(!lines.iter().any(|line| line.contains("long_one")), "{said}");
-    assert!(program.run("html", "task-clock").contains("s!"));
-    assert!(program.run("prom", "task-clock").contains("mostly_readings=\"true\""));
-    let csv = program.run("csv", "task-clock");
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let heading = reader.headers().expect("a heading").clone();
-    let at = heading.iter().position(|name| name == "task-clock readings [share]");
-    let row = reader.records().map(|row| row.expect("a row"));
-    let at = at.expect("a column");
-    let shares: Vec<f64> = row.filter_map(|row| row[at].parse().ok()).collect();
-    assert!(shares.iter().any(|share| *share > 0.5), "{csv}");
+    let marked = |text: &str, name: &str| {
+        text.lines().any(|line| line.contains("s!") && line.contains(name))
+    };
+    let said = program.run_until("txt", "task-clock", |said| marked(said, "short_one"));
+    assert!(!marked(&said, "long_one"), "{said}");
+    program.run_until("html", "task-clock", |page| page.contains("s!"));
+    program.run_until("prom", "task-clock", |text| text.contains("mostly_readings=\"true\""));
+    program.run_until("csv", "task-clock", |text| {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let heading = reader.headers().expect("a heading").clone();
+        let at = heading.iter().position(|name| name == "task-clock readings [share]");
+        let at = at.expect("a column");
+        let rows = reader.records().map(|row| row.expect("a row"));
+        let mut shares = rows.filter_map(|row| row[at].parse::<f64>().ok());
+        shares.any(|share| share > 0.5)
+    });
 }
