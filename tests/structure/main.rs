@@ -103,8 +103,8 @@ fn modules_import_each_other_in_no_circle() {
 
 #[test]
 fn the_page_of_modules_has_their_imports() {
-    let mut page = "# Modules\n\nA line names a module and the modules that it imports; those that import come first. Modules without \
-                    imports are left out. The test `structure` reads them and writes this page where `BLESS` is set.\n"
+    let mut page = "# Modules\n\nEach row has a module and the modules that it imports; those that import come first. A module without \
+                    imports has no row. The test `structure` reads them and writes this page where `BLESS` is set.\n"
         .to_owned();
     for (name, read) in all() {
         let picture = read.picture();
