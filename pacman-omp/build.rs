@@ -70,7 +70,9 @@ fn kind(function: Function) -> &'static str {
     match function.kind() {
         // libomp has functions for affinity.
         CallKind::UsesAffinity if name.starts_with("kmp_") => "OTHER",
-        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => "OF_THE_C_LIBRARY",
+        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity | CallKind::HandsOnMask => {
+            "OF_THE_C_LIBRARY"
+        }
         CallKind::Filters | CallKind::Unloads => "OF_THE_C_LIBRARY",
         CallKind::CountsThreads => "COUNTS_THREADS",
         CallKind::Changed if runs_body => "STARTS_A_TEAM",

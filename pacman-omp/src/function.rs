@@ -35,9 +35,11 @@ pub(crate) enum CallKind {
     Exits,
     /// The process becomes another program.
     Execs,
-    /// The program reads or sets an affinity mask, asks for the processors, or may start a thread or process that inherits
-    /// a mask.
+    /// The program reads or sets an affinity mask.
     UsesAffinity,
+    /// The call needs the caller's own mask while it runs: it may start a thread or process that inherits the mask, or
+    /// tells of it. Some C libraries count the contexts of the mask where they are asked for the processors.
+    HandsOnMask,
     /// A module ends, or may end.
     Unloads,
     /// The program may install a filter of its system calls.
@@ -194,12 +196,14 @@ macro_rules! functions {
             Execs { execve execv execvp execvpe execl execlp execle fexecve }
             UsesAffinity {
                 sched_getaffinity pthread_getaffinity_np sched_setaffinity pthread_setaffinity_np
+                kmp_set_affinity kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
+                kmp_set_thread_affinity_mask_initial
+            }
+            HandsOnMask {
                 pthread_create pthread_getattr_np posix_spawn posix_spawnp system popen vfork clone
                 thrd_create timer_create mq_notify getaddrinfo_a wordexp
                 aio_read aio_read64 aio_write aio_write64 aio_fsync aio_fsync64
                 lio_listio lio_listio64 get_nprocs sysconf
-                kmp_set_affinity kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
-                kmp_set_thread_affinity_mask_initial
             }
             Filters { prctl syscall }
             Mpi {
@@ -339,15 +343,6 @@ impl Function {
     /// The symbol as text.
     pub(crate) fn name(self) -> &'static str {
         self.symbol().to_str().unwrap_or_default()
-    }
-
-    /// Whether a call that [uses affinity](CallKind::UsesAffinity) needs the caller's own mask only while it runs: it hands
-    /// the mask on to a thread or process that it may start, or tells of it. Some C libraries count the contexts of the
-    /// mask where they are asked for the processors.
-    pub(crate) fn needs_own_mask(self) -> bool {
-        use CallKind::UsesAffinity;
-        let stays = self.name().contains("affinity");
-        self.kind() == UsesAffinity && !stays
     }
 
     /// Whether a call may start a process that uses the caller's memory.

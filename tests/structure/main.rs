@@ -62,7 +62,7 @@ const BACKWARD: [(&str, &str, &str); 19] = [
     // A region has the state of its adaptation.
     ("pacman-omp/src/lib.rs", "region", "adapt"),
     ("pacman-omp/src/lib.rs", "phases", "adapt"),
-    // What begins puts the entries in place, and entries begin.
+    // The begin of observing puts the entries in place, and entries begin it.
     ("pacman-omp/src/lib.rs", "lifecycle", "entry"),
     // The loop of the processor calls its counters, which read options and threads of the same file.
     ("lab/qemu/model", "arch.c", "core.c"),

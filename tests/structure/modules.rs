@@ -22,7 +22,7 @@ pub(crate) const ROOT: &str = "lib";
 #[derive(Default)]
 pub(crate) struct Modules {
     pub(crate) imports: BTreeMap<String, BTreeMap<String, String>>,
-    /// What the root names otherwise, with the module that it takes it from.
+    /// Names that the root gives to items, each with the module that it takes it from.
     exported: BTreeMap<String, String>,
     /// Paths from the root: the module that has it, its first name, and its place.
     paths: Vec<(String, String, String)>,
@@ -291,7 +291,7 @@ fn is_mark(token: &TokenTree, mark: char) -> bool {
     matches!(token, TokenTree::Punct(own) if own.as_char() == mark)
 }
 
-/// What is behind `::`, if the tokens begin with it.
+/// The tokens behind `::`, if the tokens begin with it.
 fn behind_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     match tokens {
         [one, other, rest @ ..] if is_mark(one, ':') && is_mark(other, ':') => Some(rest),
@@ -299,7 +299,7 @@ fn behind_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     }
 }
 
-/// What is behind the item, field, arm or statement that the tokens begin with.
+/// The tokens behind the item, field, arm or statement that the tokens begin with.
 fn behind_item(tokens: &[TokenTree]) -> &[TokenTree] {
     const ITEMS: [&str; 13] = [
         "const",

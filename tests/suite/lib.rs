@@ -7,9 +7,11 @@ pub mod inject;
 mod interleave;
 pub mod lab;
 pub mod process;
+mod quota_group;
 mod skip;
 
 pub use barrier::Barrier;
 #[cfg(loom)]
 pub use interleave::interleave;
+pub use quota_group::QuotaGroup;
 pub use skip::{Skip, skipped, skipped_part, skips};

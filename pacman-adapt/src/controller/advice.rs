@@ -1,8 +1,8 @@
-//! What a predictor was told, and what it wants.
+//! The samples that a predictor has, and the events that it wants.
 
 use crate::predict::Sample;
 
-/// What a predictor was told, and what it wants.
+/// The samples that a predictor has, and the events that it wants.
 #[derive(Debug, Default)]
 pub(super) struct Advice {
     /// The counts at the default.

@@ -1,4 +1,4 @@
-//! What is expected of one execution, and what is said of its cost.
+//! The expected cost of one execution, and forecasts of it.
 
 /// The expectation of an execution.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) enum Source {
     Forecast,
 }
 
-/// What is said of a cost that was not measured, over the default's usual cost.
+/// A forecast of a cost that was not measured, over the default's usual cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hypothesis {
     pub(crate) source: Source,

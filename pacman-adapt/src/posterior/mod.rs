@@ -32,7 +32,7 @@ const MANY_BURSTS: f64 = 0.25;
 /// The executions without a burst that are assumed before the first.
 const FREE: f64 = 16.0;
 
-/// What is known of the costs of a phase.
+/// The knowledge of a phase's costs.
 #[derive(Debug)]
 pub(super) struct Posterior {
     pub(super) candidates: Candidates,
@@ -212,7 +212,7 @@ impl Posterior {
         one.min(other) + self.burst(default, now)
     }
 
-    /// What is expected of an execution, where the best costs `least`. At a measured configuration the gain is
+    /// The expected cost and gain of an execution, where the best costs `least`. At a measured configuration the gain is
     /// that of the news of one more execution. `ran` is the latest configuration.
     pub(super) fn belief(&self, at: usize, (least, ran): (f64, usize), now: u64) -> Belief {
         let (record, burst) = (&self.records[at], self.clear_burst(at, now));
@@ -257,7 +257,7 @@ impl Posterior {
         clear + if at == self.candidates.default_index() { 0.0 } else { self.bursts[1].recurring() }
     }
 
-    /// What bursts may add to an execution elsewhere: two of the highest, however long ago, because one more than
+    /// The time that bursts may add to an execution elsewhere: two of the highest, however long ago, because one more than
     /// decides nothing. Far higher bursts at the default would be avoided, so they count against that.
     fn worst_burst(&self, at: usize) -> f64 {
         if at == self.candidates.default_index() {

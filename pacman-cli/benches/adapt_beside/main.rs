@@ -1,4 +1,4 @@
-//! What `run --adapt` makes of a quota, of other programs and of contended regions, by turns with what a user would set.
+//! Times of `run --adapt` in quotas, beside other programs and with contended regions, by turns with a user's choices.
 //!
 //! `cargo bench -p pacman-cli --bench adapt_beside -- --rounds 9 [WORD …]` runs the cells whose names have all words.
 //! In each round a program runs once in every way. The row has the median time of each way. The last figure is the
@@ -6,7 +6,7 @@
 //! four times the least in the first round is not run again. Adapted runs have no memory: they are first runs, and all
 //! that the command takes is in their times.
 
-mod place;
+mod busy;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use std::time::Instant;
 
 use clap::Parser;
 
-use place::{Busy, Group};
+use busy::Busy;
+use pacman_suite::QuotaGroup;
 
 /// After the first round a way may take so much of the least time.
 const HOPELESS: f64 = 4.0;
@@ -59,7 +60,7 @@ const ADAPTED: Way = Way { name: "adapted", variables: &[], is_adapted: true };
 const TWO_ADAPTED: Way = Way { name: "adapted", ..Way { is_adapted: true, ..TWO } };
 const FOUR_ADAPTED: Way = Way { name: "adapted", ..Way { is_adapted: true, ..FOUR } };
 
-/// What is beside the program, or around it.
+/// The load beside the program, or the quota around it.
 #[derive(Clone, Copy)]
 enum Surroundings {
     Quota(f64),
@@ -73,7 +74,7 @@ struct Cell {
     surroundings: Surroundings,
     /// The adapted way is the last.
     ways: &'static [Way],
-    /// What the adapted run may take of the best way's time, if there is a bound.
+    /// The bound of the adapted time over that of the best way, if there is one.
     bound: Option<f64>,
 }
 
@@ -126,7 +127,7 @@ fn print(options: &Options) -> io::Result<bool> {
             continue;
         };
         let group = match cell.surroundings {
-            Surroundings::Quota(cpus) => match Group::new(cpus) {
+            Surroundings::Quota(cpus) => match QuotaGroup::new(cpus) {
                 Some(group) => Some(group),
                 None => {
                     println!("{}: left out, no control group with a quota can be made", cell.name);
@@ -145,7 +146,12 @@ fn print(options: &Options) -> io::Result<bool> {
 }
 
 /// Runs a cell and prints its row.
-fn row(cell: &Cell, options: &Options, program: &Path, group: Option<&Group>) -> io::Result<bool> {
+fn row(
+    cell: &Cell,
+    options: &Options,
+    program: &Path,
+    group: Option<&QuotaGroup>,
+) -> io::Result<bool> {
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); cell.ways.len()];
     let mut skipped = vec![false; cell.ways.len()];
     for round in 0..options.rounds as usize {
@@ -192,7 +198,7 @@ fn row(cell: &Cell, options: &Options, program: &Path, group: Option<&Group>) ->
 }
 
 /// The wall time of a run.
-fn run(way: Way, options: &Options, program: &Path, group: Option<&Group>) -> io::Result<f64> {
+fn run(way: Way, options: &Options, program: &Path, group: Option<&QuotaGroup>) -> io::Result<f64> {
     let mut words = Vec::new();
     if way.is_adapted {
         words.extend(
@@ -201,15 +207,11 @@ fn run(way: Way, options: &Options, program: &Path, group: Option<&Group>) -> io
         );
     }
     words.push(program.to_owned());
-    let mut command = match group {
-        Some(group) => group.command(&words),
-        None => {
-            let mut command = Command::new(&words[0]);
-            command.args(&words[1..]);
-            command
-        }
-    };
-    command.arg(options.executions.to_string());
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).arg(options.executions.to_string());
+    if let Some(group) = group {
+        command = group.inside(&command);
+    }
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
         if ["OMP_", "GOMP_", "KMP_", "PACMAN_"].iter().any(|prefix| name.starts_with(prefix)) {

@@ -1,12 +1,9 @@
 //! Programs in a control group whose quota is less than their threads need.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
-use pacman_suite::skipped;
+use pacman_suite::{QuotaGroup, skipped};
 use serde_json::Value;
 
 use super::scratch::Scratch;
@@ -34,64 +31,24 @@ int main(void)
 }
 "#;
 
-/// A control group with a tenth of a processor, which goes away with the value.
-pub(super) struct Group(PathBuf);
-
-impl Group {
-    pub(super) fn new() -> Option<Group> {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let name = format!("pacman-run-quota-{}-{number}", std::process::id());
-        for (parent, file, text) in [
-            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000"),
-            ("/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us", "10000"),
-            ("/sys/fs/cgroup", "cpu.max", "10000 100000"),
-        ] {
-            let directory = Path::new(parent).join(&name);
-            if fs::create_dir(&directory).is_err() {
-                continue;
-            }
-            let group = Group(directory);
-            if group.0.join(file).exists() && fs::write(group.0.join(file), text).is_ok() {
-                return Some(group);
-            }
-        }
+/// A control group with a tenth of a processor.
+pub(super) fn group() -> Option<QuotaGroup> {
+    let group = QuotaGroup::new(0.1);
+    if group.is_none() {
         skipped("no control group with a quota can be made here");
-        None
     }
-
-    pub(super) fn run(&self, command: &Command) -> Output {
-        let mut inside = Command::new("sh");
-        inside.args(["-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\""]).arg(&self.0);
-        inside.arg(command.get_program()).args(command.get_args());
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => inside.env(name, value),
-                None => inside.env_remove(name),
-            };
-        }
-        inside.output().expect("it runs")
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let end = Instant::now() + Duration::from_secs(5);
-        while fs::remove_dir(&self.0).is_err() && Instant::now() < end {
-            std::thread::yield_now();
-        }
-    }
+    group
 }
 
 #[test]
 fn a_quota_that_threads_used_up_is_named_first() {
     let scratch = Scratch::new();
     let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], WORKS) else { return };
-    let Some(group) = Group::new() else { return };
+    let Some(group) = group() else { return };
     let report = scratch.path("report.json");
     let mut command = pacman_pmu(&["run", "-o"]);
     command.arg(&report).arg("--").arg(&program);
-    let answer = group.run(&command);
+    let answer = group.inside(&command).output().expect("it runs");
     assert!(answer.status.success(), "{}", text(&answer.stderr));
     let report: Value = serde_json::from_slice(&fs::read(&report).expect("a report")).unwrap();
     let first = report["notes"][0].as_str().expect("a note");
@@ -101,7 +58,7 @@ fn a_quota_that_threads_used_up_is_named_first() {
     assert_eq!(notes.iter().filter(|note| note.to_string().contains("quota")).count(), 1);
 
     let mut command = pacman_pmu(&["stat", "-e", "task-clock", "--json", "--"]);
-    let answer = group.run(command.arg(&program));
+    let answer = group.inside(command.arg(&program)).output().expect("it runs");
     let said = text(&answer.stdout).to_owned() + text(&answer.stderr);
     assert!(said.contains("the program has a quota of 0.1 processors: throttled in "), "{said}");
 
@@ -135,11 +92,11 @@ int main(void)
 }
 "#;
 
-fn findings(group: &Group, scratch: &Scratch, program: &Path) -> Vec<Value> {
+fn findings(group: &QuotaGroup, scratch: &Scratch, program: &Path) -> Vec<Value> {
     let report = scratch.path("findings.json");
     let mut command = pacman_pmu(&["run", "-o"]);
     command.arg(&report).arg("--").arg(program);
-    let answer = group.run(&command);
+    let answer = group.inside(&command).output().expect("it runs");
     assert!(answer.status.success(), "{}", text(&answer.stderr));
     let report: Value = serde_json::from_slice(&fs::read(&report).expect("a report")).unwrap();
     report["processes"][0]["findings"].as_array().expect("a list").clone()
@@ -153,7 +110,7 @@ fn a_quota_that_waiting_threads_used_up_is_the_dearest_finding() {
     }
     let scratch = Scratch::new();
     let Some(spins) = scratch.compile("gcc", &["-O1", "-fopenmp"], SPINS) else { return };
-    let Some(group) = Group::new() else { return };
+    let Some(group) = group() else { return };
     let found = findings(&group, &scratch, &spins);
     let first = found.first().unwrap_or_else(|| panic!("no finding"));
     assert_eq!(first["kind"], "quota", "{found:?}");
@@ -166,7 +123,7 @@ fn a_quota_that_waiting_threads_used_up_is_the_dearest_finding() {
 fn a_quota_that_work_used_up_is_no_finding() {
     let scratch = Scratch::new();
     let Some(works) = scratch.compile("gcc", &["-O1", "-fopenmp"], WORKS) else { return };
-    let Some(group) = Group::new() else { return };
+    let Some(group) = group() else { return };
     let found = findings(&group, &scratch, &works);
     let gain = |finding: &Value| finding["gain_s"].as_f64().expect("a number");
     let quotas = found.iter().filter(|finding| finding["kind"] == "quota");
@@ -179,7 +136,7 @@ fn a_quota_that_work_used_up_is_no_finding() {
 fn ranks_that_share_a_group_are_told_of_it_once() {
     let scratch = Scratch::new();
     let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], WORKS) else { return };
-    let Some(group) = Group::new() else { return };
+    let Some(group) = group() else { return };
     let report = scratch.path("all.json");
     std::thread::scope(|scope| {
         for rank in ["0", "1"] {
@@ -188,7 +145,7 @@ fn ranks_that_share_a_group_are_told_of_it_once() {
             command.env("PMI_RANK", rank).env("PMI_SIZE", "2").env_remove("PMIX_NAMESPACE");
             let group = &group;
             scope.spawn(move || {
-                let answer = group.run(&command);
+                let answer = group.inside(&command).output().expect("it runs");
                 assert!(answer.status.success(), "{}", text(&answer.stderr));
             });
         }

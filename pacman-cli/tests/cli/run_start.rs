@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pacman_suite::skipped;
 
-use super::run_quota::Group;
+use super::run_quota::group;
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -41,14 +41,14 @@ fn program(scratch: &Scratch) -> Option<PathBuf> {
 #[test]
 fn an_adapted_program_starts_with_as_many_threads_as_a_quota_runs_at_once() {
     let scratch = Scratch::new();
-    let (Some(program), Some(group)) = (program(&scratch), Group::new()) else {
+    let (Some(program), Some(group)) = (program(&scratch), group()) else {
         return;
     };
     let run = |options: &[&str], threads: Option<&str>| {
         let mut command = pacman_pmu(&["run"]);
         command.args(options).arg("--").arg(&program).env_remove("OMP_NUM_THREADS");
         command.envs(threads.map(|threads| ("OMP_NUM_THREADS", threads)));
-        let answer = group.run(&command);
+        let answer = group.inside(&command).output().expect("it runs");
         (text(&answer.stdout).to_owned(), text(&answer.stderr).to_owned())
     };
     let (ran, said) = run(&["--adapt", "--no-memory"], None);

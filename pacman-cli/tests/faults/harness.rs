@@ -61,14 +61,14 @@ const MODULES: &[&str] = &[
 /// The file that the command writes to.
 pub(crate) const OUTPUT: &str = "output.json";
 
-/// What the world sees of a run.
+/// A run as seen from outside.
 pub(crate) struct Seen {
     pub(crate) hung: bool,
     pub(crate) status: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) printed: String,
     pub(crate) complained: String,
-    /// What is in the file that `-o` names.
+    /// The content of the file that `-o` names.
     pub(crate) written: Option<Vec<u8>>,
     pub(crate) calls: Vec<Call>,
 }
@@ -87,7 +87,7 @@ impl Place {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults").join(source);
         let mut compiler = Command::new("cc");
         compiler.args(["-O1", "-fopenmp", "-o"]).arg(&program).arg(source);
-        // Who does not use the C library is not linked with it.
+        // A program that does not use the C library is not linked with it.
         for name in ["libpacman.so", "libpacman.so.0"] {
             symlink(beside_test("libpacman.so"), folder.path().join(name)).expect("a link");
         }

@@ -61,22 +61,23 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
             packing::hands_on_mask();
             lifecycle::leave(true);
         }
-        // It asks for something else, such as the size of a page.
-        CallKind::UsesAffinity
-            if call.function == Function::sysconf && !asks_processors(arguments) => {}
         CallKind::UsesAffinity => {
+            adapt::mask_matters();
+            if function.sets_mask() {
+                first_region::mask_changes();
+            }
+            if packing::has_packed() {
+                packing::end();
+            }
+        }
+        // It asks for something else, such as the size of a page.
+        CallKind::HandsOnMask if function == Function::sysconf && !asks_processors(arguments) => {}
+        CallKind::HandsOnMask => {
             adapt::mask_matters();
             if function.shares_memory() {
                 process::may_share_memory();
             }
-            if function.sets_mask() {
-                first_region::mask_changes();
-            }
-            match function.needs_own_mask() {
-                true => packing::hands_on_mask(),
-                false if packing::has_packed() => packing::end(),
-                false => {}
-            }
+            packing::hands_on_mask();
         }
         CallKind::Filters => {
             if installs_filter(call.function, arguments) {
@@ -152,7 +153,8 @@ pub(super) fn watch(kind: CallKind) {
         CallKind::Teams => adapt::runs_leagues(),
         CallKind::Changed | CallKind::Neutral | CallKind::Called => {}
         CallKind::CountsThreads => {}
-        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity | CallKind::Filters => {}
+        CallKind::Exits | CallKind::Execs | CallKind::Filters => {}
+        CallKind::UsesAffinity | CallKind::HandsOnMask => {}
         CallKind::Mpi | CallKind::Marks | CallKind::Unloads => {}
         CallKind::Waits | CallKind::TaskBlock => {}
     }

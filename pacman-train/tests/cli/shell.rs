@@ -1,4 +1,4 @@
-//! What the commands share: refusals, standard input, the calls that they cannot do without, and their place beside
+//! Rules that all commands share: refusals, standard input, the calls that they cannot do without, and their place beside
 //! `pacman-pmu`.
 
 use std::io::Write;

@@ -65,7 +65,7 @@ impl Groups {
         group.seen.extend(rows.filter_map(|thread| thread.row.cpu));
     }
 
-    /// What the group of a process lost by its quota.
+    /// The loss of a process's group by its quota.
     pub(super) fn throttled(&self, process: &ProcessReport) -> Option<Throttled> {
         let group = self.all.get(self.group_of(process)?.0)?;
         Some(group.account.throttled()?.among(group.ranks))
