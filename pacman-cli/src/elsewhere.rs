@@ -3,7 +3,9 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
+use std::fs;
+use std::iter;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,13 +31,19 @@ pub(crate) struct Elsewhere {
 }
 
 /// Whether a request for help, in the words of the process's arguments, is one for a command of that program.
-pub(crate) fn is_helped(asked: &clap::Error) -> bool {
+/// `definition` has the options that may come before the commands.
+pub(crate) fn is_helped(asked: &clap::Error, definition: &clap::Command) -> bool {
+    let takes_value = |option: &str| {
+        let name = option.strip_prefix("--");
+        let mut own = definition.get_arguments().filter(|own| own.get_action().takes_values());
+        own.any(|own| own.get_long().is_some() && own.get_long() == name)
+    };
     let mut words = env::args_os().skip(1);
     let mut word = || {
         loop {
             let word = words.next()?;
             match word.to_str() {
-                Some("--machine") => drop(words.next()),
+                Some(option) if takes_value(option) => drop(words.next()),
                 Some(option) if option.starts_with('-') => {}
                 _ => return Some(word),
             }
@@ -49,10 +57,16 @@ pub(crate) fn is_helped(asked: &clap::Error) -> bool {
 /// Becomes that program, with this process's arguments. The program is beside this one or in `PATH`.
 /// Returns why it did not.
 pub(crate) fn become_it() -> CliError {
-    let own = env::current_exe().ok();
-    let beside = own.as_deref().and_then(Path::parent);
-    let program = beside.map(|folder| folder.join(PROGRAM)).filter(|program| program.exists());
-    let program = program.unwrap_or_else(|| PathBuf::from(PROGRAM));
+    let own = env::current_exe().unwrap_or_default();
+    let beside = own.parent().unwrap_or(Path::new("/"));
+    let Some(program) = found(&own, beside) else {
+        return CliError::NotFound(format!(
+            "cannot run {PROGRAM}, which has the commands {}: it is neither in {} nor in PATH; \
+             install it with ./install.sh, or build it with cargo build -p {PROGRAM}",
+            COMMANDS.join(", "),
+            shown_path(beside)
+        ));
+    };
     let mut arguments = env::args_os();
     let name = arguments.next();
     let mut command = Command::new(&program);
@@ -65,15 +79,18 @@ pub(crate) fn become_it() -> CliError {
     // SAFETY: the closure makes system calls only.
     unsafe { command.pre_exec(restore) };
     let error = command.exec();
-    match error.kind() {
-        ErrorKind::NotFound if program.as_os_str() == PROGRAM => {
-            let place = shown_path(beside.unwrap_or(Path::new("/")));
-            CliError::NotFound(format!(
-                "cannot run {PROGRAM}, which has the commands {}: it is neither in {place} nor in PATH; \
-                 install it with ./install.sh, or build it with cargo build -p {PROGRAM}",
-                COMMANDS.join(", ")
-            ))
-        }
-        _ => CliError::not_run(program, &error),
-    }
+    CliError::not_run(program, &error)
+}
+
+/// The first file of that name. A link to `own` would become itself for ever.
+fn found(own: &Path, beside: &Path) -> Option<PathBuf> {
+    let identity = |path: &Path| {
+        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some((file.dev(), file.ino()))
+    };
+    let own = identity(own);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = iter::once(beside.to_owned()).chain(env::split_paths(&path));
+    let mut files = folders.map(|folder| folder.join(PROGRAM));
+    files.find(|file| identity(file).is_some_and(|file| Some(file) != own))
 }

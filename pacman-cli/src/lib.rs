@@ -69,7 +69,7 @@ pub fn main() -> ExitCode {
         let parsed = Cli::<Command>::try_parse();
         let is_elsewhere = match &parsed {
             Ok(cli) => cli.command.is_elsewhere(),
-            Err(asked) => elsewhere::is_helped(asked),
+            Err(asked) => elsewhere::is_helped(asked, &Cli::<Command>::command()),
         };
         // The other program says by itself what is simulated.
         if is_elsewhere {

@@ -1,5 +1,6 @@
 //! From columns to rows.
 
+use pacman_events::plural::number;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -30,8 +31,8 @@ fn rows_of(columns: Map<String, Value>, rows: usize) -> Result<Vec<Map<String, V
         let values = match column {
             Value::Array(values) if values.len() == rows.len() => values,
             Value::Array(values) => {
-                let (own, all) = (values.len(), rows.len());
-                return Err(format!("column {name} has {own} values, and another one {all}"));
+                let (own, all) = (number(values.len(), "value"), rows.len());
+                return Err(format!("column {name} has {own}, and another one {all}"));
             }
             Value::Object(inside) => rows_of(inside, rows.len())?
                 .into_iter()

@@ -116,10 +116,10 @@ fn the_rows_come_back() {
 #[test]
 fn damaged_columns_are_refused() {
     for (columns, why) in [
-        (json!({"number": [1, 2], "word": [null]}), "column word has 1 values, and another one 2"),
+        (json!({"number": [1, 2], "word": [null]}), "column word has 1 value, and another one 2"),
         (
             json!({"number": [1, 2], "parts": {"time_s": [1.0]}}),
-            "column time_s has 1 values, and another one 2",
+            "column time_s has 1 value, and another one 2",
         ),
         (json!({"number": 1}), "no column is a list"),
         (json!({"number": [null, 1]}), "missing field `number`"),

@@ -1,6 +1,7 @@
 //! Commands of `pacman-train`, which the command starts where it is beside it or in `PATH`.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -74,6 +75,17 @@ fn a_line_says_that_the_program_is_missing() {
     let answer = Command::new(&command).arg("train").output().expect("it runs");
     assert_eq!(answer.status.code(), Some(126), "{}", text(&answer.stderr));
     assert!(text(&answer.stderr).contains("make it executable"), "{}", text(&answer.stderr));
+}
+
+/// A link to the command itself is not the program: the command would become itself for ever.
+#[test]
+fn a_link_to_the_command_is_passed_over() {
+    let scratch = Scratch::new();
+    let command = alone(&scratch);
+    symlink("pacman-pmu", scratch.path("pacman-train")).expect("a link");
+    let path = scratch.path("").display().to_string();
+    let answer = Command::new(&command).arg("train").env("PATH", path).output().expect("it runs");
+    assert_eq!(answer.status.code(), Some(127), "{}", text(&answer.stderr));
 }
 
 /// The other commands, also where their words are the names of those.
