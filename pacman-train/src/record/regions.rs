@@ -128,7 +128,8 @@ fn named(recording: &Recording, names: &mut Names) -> Vec<Name> {
 #[cfg(test)]
 mod tests {
     use pacman_regions::{
-        Ending, Event, Overhead, Process, Row, Runtime, RuntimeFamily, Site, Team, Timeline,
+        Ending, Event, EventFacts, Overhead, Process, Row, Runtime, RuntimeFamily, Site, Team,
+        Timeline,
     };
 
     use super::*;
@@ -174,6 +175,11 @@ mod tests {
         }
     }
 
+    fn cycles() -> Event {
+        let unknown = Event::unknown("CYCLES");
+        Event { facts: EventFacts { is_hardware: true, ..unknown.facts }, ..unknown }
+    }
+
     fn recording(regions: Vec<Region>) -> Recording {
         let process = Process {
             began: 0.0,
@@ -192,7 +198,7 @@ mod tests {
             threads: 2,
             contexts: 2,
             machine: None,
-            events: vec![Event::unknown("CYCLES")],
+            events: vec![cycles()],
             sets: Vec::new(),
             overhead: Overhead::default(),
             energy: None,
