@@ -1,11 +1,13 @@
 // Each region has one kind of wait, and times its waits itself. The program prints a line for each
 // region and thread: the region, the thread, the seconds of waits inside, the seconds outside of the
-// thread's body and tasks, and the seconds of the region.
+// thread's body and tasks, the seconds of the region, and those for which other work had a processor of it.
 #include <omp.h>
 #include <stdio.h>
 #include <time.h>
 
 enum { THREADS = 2, ROUNDS = 32 };
+
+double lost_seconds(void);
 
 static double inside[THREADS], begun[THREADS], ended[THREADS], worked[THREADS][8];
 
@@ -32,12 +34,12 @@ static void task(double milliseconds) {
 static void run(const char *name, void (*region)(void)) {
   for (int thread = 0; thread < THREADS; thread++)
     inside[thread] = worked[thread][0] = 0;
-  double from = now();
+  double before = lost_seconds(), from = now();
   region();
-  double whole = now() - from;
+  double whole = now() - from, lost = lost_seconds() - before;
   for (int thread = 0; thread < THREADS; thread++) {
     double outside = whole - (ended[thread] - begun[thread]) - worked[thread][0];
-    printf("%s %d %.9f %.9f %.9f\n", name, thread, inside[thread], outside, whole);
+    printf("%s %d %.9f %.9f %.9f %.9f\n", name, thread, inside[thread], outside, whole, lost);
   }
 }
 

@@ -11,6 +11,7 @@ mod phases;
 mod rows;
 #[path = "../cli/scratch.rs"]
 mod scratch;
+mod trials;
 mod turns;
 mod waits;
 

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 
 use super::rows::rows;
 use super::scratch::Scratch;
+use super::trials::{Differences, LOST, each_is_right_once};
 use super::{alone, pacman_pmu, text};
 
 const SOURCE: &str = include_str!("off.c");
 const STATES: [&str; 2] = ["useful_off_s", "waiting_off_s"];
 
-/// What the program printed by thread, and its region in the report.
-fn run(program: &Path, policy: &str, scratch: &Scratch) -> (BTreeMap<u64, [f64; 2]>, Value, Value) {
+/// What the program printed by thread: the seconds by state, and those that it lost. Then its process in the report.
+fn run(program: &Path, policy: &str, scratch: &Scratch) -> (BTreeMap<u64, [f64; 3]>, Value) {
     let path = scratch.path("report.json");
     let mut command = pacman_pmu(&["run", "--waits", "-o"]);
     command.env("OMP_WAIT_POLICY", policy).arg(&path).arg("--").arg(program);
@@ -24,7 +25,7 @@ fn run(program: &Path, policy: &str, scratch: &Scratch) -> (BTreeMap<u64, [f64; 
         let mut words = line.split_whitespace();
         let thread = words.next().expect("a thread").parse().expect("a number");
         let mut next = || words.next().expect("seconds").parse::<f64>().expect("a number");
-        (thread, [next(), next()])
+        (thread, [next(), next(), next()])
     });
     let known = known.collect();
     let report = fs::read_to_string(&path).expect("a report");
@@ -32,7 +33,7 @@ fn run(program: &Path, policy: &str, scratch: &Scratch) -> (BTreeMap<u64, [f64; 
     let processes = report["processes"].as_array().expect("a list").iter();
     let own = processes.filter(|process| process["regions"] != json!([])).collect::<Vec<_>>();
     assert_eq!(own.len(), 1, "the other process runs no region");
-    (known, own[0].clone(), own[0]["regions"][0].clone())
+    (known, own[0].clone())
 }
 
 fn seconds(value: &Value) -> f64 {
@@ -40,18 +41,17 @@ fn seconds(value: &Value) -> f64 {
 }
 
 /// The threads and states that differ by more than 2 % and the first use of each construct.
-fn differences(known: &BTreeMap<u64, [f64; 2]>, region: &Value) -> BTreeMap<(u64, usize), String> {
-    let mut wrong = BTreeMap::new();
+fn differences(known: &BTreeMap<u64, [f64; 3]>, region: &Value) -> Differences<(u64, usize)> {
+    let mut all = Differences::new();
     for thread in &rows(&region["threads"]) {
         let number = thread["thread"].as_u64().expect("a number");
         for (state, name) in STATES.into_iter().enumerate() {
-            let (seen, known) = (seconds(&thread["states"][name]), known[&number][state]);
-            if (seen - known).abs() > 0.02 * known + 1.5e-3 {
-                wrong.insert((number, state), format!("{seen} s of {known} s"));
-            }
+            let (seen, known, lost) =
+                (seconds(&thread["states"][name]), known[&number][state], known[&number][2]);
+            all.compare((number, state), seen, known, 0.02 * known + 1.5e-3, lost);
         }
     }
-    wrong
+    all
 }
 
 /// The sums and shares of a region are those of its threads.
@@ -76,31 +76,19 @@ fn time_on_no_processor_is_what_the_program_measured_itself() {
     let _alone = alone();
     for compiler in ["gcc", "clang"] {
         let scratch = Scratch::new();
-        let flags = ["-g", "-O1", "-fopenmp"];
+        let flags = ["-g", "-O1", "-fopenmp", LOST];
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
         for policy in ["passive", "active"] {
-            // A thread may lose its processor between the program's clock and the library's, the more
-            // often the busier the machine is: each figure must be right once.
-            let mut wrong = None::<BTreeMap<_, _>>;
-            for _ in 0..12 {
-                let (known, process, region) = run(&program, policy, &scratch);
-                check_sums(&process, &region);
+            each_is_right_once(&format!("{compiler}, {policy}"), 12, || {
+                let (known, process) = run(&program, policy, &scratch);
+                let region = &process["regions"][0];
+                check_sums(&process, region);
                 assert!(known[&0][0] > 0.08, "half of 0.2 s was stolen, and it slept: {known:?}");
                 if policy == "passive" {
                     assert!(known[&1][1] > 0.1, "it slept at the barrier: {known:?}");
                 }
-                let now = differences(&known, &region);
-                let still = |before: BTreeMap<_, _>| {
-                    before.into_iter().filter(|(key, _)| now.contains_key(key)).collect()
-                };
-                let left: BTreeMap<_, _> = wrong.take().map_or_else(|| now.clone(), still);
-                if left.is_empty() {
-                    wrong = None;
-                    break;
-                }
-                wrong = Some(left);
-            }
-            assert!(wrong.is_none(), "{compiler}, {policy}: {wrong:#?}");
+                differences(&known, region)
+            });
         }
     }
 }

@@ -1,5 +1,6 @@
 // Phases with LIKWID's calls, which are there if the preloaded library is, or of a session. The program prints for each phase
-// and thread the seconds of waits, of useful time on no processor, and of waits on none.
+// and thread the seconds of waits, of useful time on no processor, of waits on none, and those for which other work had a
+// processor of the program.
 #define _GNU_SOURCE
 #include <omp.h>
 #include <stdio.h>
@@ -44,6 +45,8 @@ static void attach(void) {}
 static void open_session(void) {}
 #endif
 
+double lost_seconds(void);
+
 static double now(clockid_t clock) {
   struct timespec time;
   clock_gettime(clock, &time);
@@ -68,8 +71,11 @@ static void busy(double seconds) {
     ;
 }
 
+static double lost_before;
+
 static void print(const char *name, int thread, double waiting, double off, double waiting_off) {
-  printf("%s %d %.9f %.9f %.9f\n", name, thread, waiting, off - waiting_off, waiting_off);
+  double lost = lost_seconds() - lost_before;
+  printf("%s %d %.9f %.9f %.9f %.9f\n", name, thread, waiting, off - waiting_off, waiting_off, lost);
 }
 
 static reading ended;
@@ -101,6 +107,7 @@ int main(void) {
   { attach(); }
   for (int round = 0; round < 2; round++) {
     const char *name = round ? "around" : "first";
+    lost_before = lost_seconds();
     reading whole = read_clocks();
     begin(name);
     busy(0.03);
@@ -111,6 +118,7 @@ int main(void) {
     end(name);
     print(name, 0, waited, off_since(whole), waited_off);
   }
+  lost_before = lost_seconds();
 #pragma omp parallel num_threads(2)
   inside_body(omp_get_thread_num());
   return 0;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::rows::rows;
 use super::scratch::Scratch;
+use super::trials::{Differences, LOST, each_is_right_once};
 use super::{alone, pacman_pmu, text};
 
 const SOURCE: &str = include_str!("phases.c");
@@ -62,13 +63,10 @@ fn compare(more: &[&str]) {
     let _alone = alone();
     for compiler in ["gcc", "clang"] {
         let scratch = Scratch::new();
-        let flags = [&["-g", "-O1", "-fopenmp"], more].concat();
+        let flags = [&["-g", "-O1", "-fopenmp", LOST], more].concat();
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
         let path = scratch.path("report.json");
-        // A thread may lose its processor between the program's clock and the library's: each figure
-        // must be right once.
-        let mut wrong = None::<BTreeMap<_, _>>;
-        for _ in 0..12 {
+        each_is_right_once(compiler, 12, || {
             let mut command = pacman_pmu(&["run", "--waits", "-o"]);
             command.env("OMP_WAIT_POLICY", "passive").arg(&path).arg("--").arg(&program);
             let answer = command.output().expect("it runs");
@@ -76,28 +74,20 @@ fn compare(more: &[&str]) {
             let report = fs::read_to_string(&path).expect("a report");
             let report: Value = serde_json::from_str(&report).expect("JSON");
             let seen = seen(&report["processes"][0]);
-            let mut now = BTreeMap::new();
+            assert_eq!(seen.len(), 4, "two phases around regions, two threads inside: {seen:?}");
+            let mut differences = Differences::new();
             for line in text(&answer.stdout).lines() {
                 let words: Vec<&str> = line.split_whitespace().collect();
                 let key = (words[0].to_owned(), words[1].parse().expect("a thread"));
-                for (state, word) in words[2..].iter().enumerate() {
-                    let (known, seen) = (word.parse::<f64>().expect("seconds"), seen[&key][state]);
-                    if (seen - known).abs() > 0.02 * known + 2e-3 {
-                        let what = format!("{seen} s of {known} s");
-                        now.insert((key.clone(), STATES[state]), what);
-                    }
+                let figures: Vec<f64> =
+                    words[2..].iter().map(|word| word.parse().expect("seconds")).collect();
+                let lost = figures[STATES.len()];
+                for ((state, known), seen) in STATES.iter().zip(figures).zip(seen[&key]) {
+                    let bound = 0.02 * known + 2e-3;
+                    differences.compare((key.clone(), *state), seen, known, bound, lost);
                 }
             }
-            assert_eq!(seen.len(), 4, "two phases around regions, two threads inside: {seen:?}");
-            let still = |before: BTreeMap<_, _>| {
-                before.into_iter().filter(|(key, _)| now.contains_key(key)).collect()
-            };
-            let left: BTreeMap<_, _> = wrong.take().map_or_else(|| now.clone(), still);
-            wrong = (!left.is_empty()).then_some(left);
-            if wrong.is_none() {
-                break;
-            }
-        }
-        assert!(wrong.is_none(), "{compiler}: {wrong:#?}");
+            differences
+        });
     }
 }

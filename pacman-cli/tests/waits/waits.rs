@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use pacman_suite::{skipped, skipped_part};
+use pacman_suite::skipped;
 use serde_json::Value;
 
 use super::rows::{rows, waits};
 use super::scratch::Scratch;
+use super::trials::{Differences, LOST, each_is_right_once};
 use super::{alone, pacman_pmu, text};
 
 const SOURCE: &str = include_str!("known.c");
@@ -19,6 +20,8 @@ const FORTRAN: &str = include_str!("known.f90");
 /// A region's name and a thread: the seconds that it waited inside of the region, and those outside
 /// of its body and tasks.
 type Times = BTreeMap<(String, u64), [f64; 2]>;
+/// A figure: a region's name, a thread and a state. State 0 is inside, 1 outside.
+type Key = (String, u64, usize);
 
 /// A run: what the program printed, and the report on it.
 struct Run {
@@ -26,6 +29,8 @@ struct Run {
     seen: Times,
     /// Seconds of the regions, by the program's own clock.
     regions: f64,
+    /// Seconds for which the threads of a region were ready and had no processor.
+    lost: BTreeMap<String, f64>,
     process: Value,
 }
 
@@ -34,13 +39,15 @@ fn run(program: &Path, scratch: &Scratch) -> Run {
     let mut command = pacman_pmu(&["run", "--waits", "-o"]);
     let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
     assert!(answer.status.success(), "{}", text(&answer.stderr));
-    let (mut known, mut regions) = (Times::new(), 0.0);
+    let (mut known, mut regions, mut lost) = (Times::new(), 0.0, BTreeMap::new());
     for line in text(&answer.stdout).lines() {
         let mut words = line.split_whitespace();
         let mut next = || words.next().expect("a word");
         let name = next().to_owned();
         let thread: u64 = next().parse().expect("a thread");
-        let [inside, outside, whole] = [(); 3].map(|()| next().parse::<f64>().expect("seconds"));
+        let [inside, outside, whole, without] =
+            [(); 4].map(|()| next().parse::<f64>().expect("seconds"));
+        lost.insert(name.clone(), without);
         known.insert((name, thread), [inside, outside]);
         regions += if thread == 0 { whole } else { 0.0 };
     }
@@ -61,73 +68,61 @@ fn run(program: &Path, scratch: &Scratch) -> Run {
             seen.insert((name.clone(), number), [inside, outside]);
         }
     }
-    Run { known, seen, regions, process }
+    Run { known, seen, regions, lost, process }
 }
 
 /// The first wait at a construct takes some hundred microseconds of bookkeeping outside of the wait,
 /// and so does the first execution of a region.
 const FIRST_USE: f64 = 1.5e-3;
 
-/// Why times were not compared.
-const BUSY: &str = "other work has the processors";
-
 /// Half a point. Without optimisation the library's own time around waits takes as much again.
 const TREE_ERROR: f64 = if cfg!(debug_assertions) { 0.01 } else { 0.005 };
 
-/// The threads and states of a run that differ from what is known by more than 2 %. State 0 is inside,
-/// 1 outside.
-fn differences(run: &Run, states: &[usize]) -> BTreeMap<(String, u64, usize), String> {
-    let mut all = BTreeMap::new();
+/// The figures of `run` in `states` that differ from what is known by more than 2 %, and the efficiency tree.
+fn differences(run: &Run, states: &[usize]) -> Differences<Key> {
+    let mut all = Differences::new();
     for ((name, thread), known) in &run.known {
         let seen = run.seen.get(&(name.clone(), *thread));
         for &state in states {
             let seen = seen.map_or(f64::INFINITY, |seen| seen[state]);
-            if (seen - known[state]).abs() > 0.02 * known[state] + FIRST_USE {
-                let key = (name.clone(), *thread, state);
-                all.insert(key, format!("{seen} s of {} s", known[state]));
-            }
+            let (key, known) = ((name.clone(), *thread, state), known[state]);
+            all.compare(key, seen, known, 0.02 * known + FIRST_USE, run.lost[name]);
         }
+    }
+    // The Fortran program does not time what is outside of its regions' bodies.
+    if states.contains(&1) {
+        let tree = ("efficiency tree".to_owned(), 0, 0);
+        let [seen, known] = efficiencies(run);
+        let lost: f64 = run.lost.values().sum();
+        all.compare(tree, seen, known, TREE_ERROR, lost / (2.0 * seconds(run)));
     }
     all
 }
 
-/// How far the efficiency tree of a run is from what its program measured.
-fn tree_error(run: &Run) -> f64 {
+fn seconds(run: &Run) -> f64 {
+    run.process["time_s"].as_f64().expect("seconds")
+}
+
+/// The parallel efficiency of a run in its report, and as its program measured it.
+fn efficiencies(run: &Run) -> [f64; 2] {
     let of = |name: &str| run.process["efficiency"][name].as_f64().expect("a part");
     let product = of("serialization") * of("load_balance") * of("scheduling");
     assert!((product - of("parallel")).abs() < 1e-9, "{:#}", run.process["efficiency"]);
-    let seconds = run.process["time_s"].as_f64().expect("seconds");
     let idle: f64 = run.known.values().flatten().sum();
-    let lost = idle + seconds - run.regions;
-    (of("parallel") - (1.0 - lost / (2.0 * seconds))).abs()
+    let lost = idle + seconds(run) - run.regions;
+    [of("parallel"), 1.0 - lost / (2.0 * seconds(run))]
 }
 
-/// A machine with other work may take the processor between the program's clock and the library's, so
-/// that each state and the tree must be right in one of several runs only. `None` if other work had the processors in
-/// all of them: the program counts that time as a wait, and the library knows better.
-fn best_of(program: &Path, scratch: &Scratch, states: &[usize]) -> Option<Run> {
-    let (mut wrong, mut nearest) = (None::<BTreeMap<_, _>>, f64::INFINITY);
-    let mut is_always_busy = true;
-    for _ in 0..8 {
+/// Compares runs of a compiler's program with what it measures, and gives the report of the last one.
+fn compare(compiler: &str, program: &Path, scratch: &Scratch, states: &[usize]) -> Value {
+    let mut last = Value::Null;
+    each_is_right_once(compiler, 8, || {
         let run = run(program, scratch);
-        is_always_busy &= run.process["lacks_processors"] == true;
-        let now = differences(&run, states);
-        // The Fortran program does not time what is outside of its regions' bodies.
-        let error = if states.contains(&1) { tree_error(&run) } else { 0.0 };
-        nearest = nearest.min(error);
-        let left = match wrong.take() {
-            None => now,
-            Some(before) => before.into_iter().filter(|(key, _)| now.contains_key(key)).collect(),
-        };
-        if left.is_empty() && nearest < TREE_ERROR {
-            return Some(run);
-        }
-        wrong = Some(left);
-    }
-    if is_always_busy {
-        return None;
-    }
-    panic!("the tree is off by {nearest}; {wrong:#?}");
+        let differences = differences(&run, states);
+        last = run.process;
+        differences
+    });
+    last
 }
 
 /// The first and the last line of a function of the source.
@@ -181,12 +176,9 @@ fn each_state_is_what_the_program_measured_itself() {
     let _alone = alone();
     for compiler in ["gcc", "clang"] {
         let scratch = Scratch::new();
-        let flags = ["-g", "-O1", "-fopenmp"];
+        let flags = ["-g", "-O1", "-fopenmp", LOST];
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
-        match best_of(&program, &scratch, &[0, 1]) {
-            Some(run) => check_sites(&run.process, compiler),
-            None => skipped_part(compiler, BUSY),
-        }
+        check_sites(&compare(compiler, &program, &scratch, &[0, 1]), compiler);
     }
 }
 
@@ -220,13 +212,14 @@ fn a_fortran_program_has_its_waits() {
     let made = Command::new("gfortran")
         .args(["-g", "-O1", "-fopenmp", "-o"])
         .args([&program, &source])
+        .arg(LOST)
         .current_dir(source.parent().expect("a directory"))
         .status();
     if !made.is_ok_and(|status| status.success()) {
         return skipped("no gfortran");
     }
-    let Some(run) = best_of(&program, &scratch, &[0]) else { return skipped(BUSY) };
-    let sites = run.process["sites"].as_array().expect("a list");
+    let process = compare("gfortran", &program, &scratch, &[0]);
+    let sites = process["sites"].as_array().expect("a list");
     let causes: Vec<&str> = sites.iter().filter_map(|site| site["cause"].as_str()).collect();
     assert!(causes.contains(&"critical") && causes.contains(&"barrier"), "{causes:?}");
     assert!(sites.iter().all(|site| site["line"].as_u64() > Some(0)), "{sites:#?}");
@@ -236,7 +229,9 @@ fn a_fortran_program_has_its_waits() {
 fn without_the_option_there_are_no_states() {
     let _alone = alone();
     let scratch = Scratch::new();
-    let Some(program) = scratch.compile("gcc", &["-g", "-O1", "-fopenmp"], SOURCE) else { return };
+    let Some(program) = scratch.compile("gcc", &["-g", "-O1", "-fopenmp", LOST], SOURCE) else {
+        return;
+    };
     let path = scratch.path("report.json");
     let mut command = pacman_pmu(&["run", "-o"]);
     let answer = command.arg(&path).arg("--").arg(&program).output().expect("it runs");
