@@ -1,5 +1,6 @@
 //! The commands: one variant and one arm each.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use clap::{Parser, Subcommand};
@@ -94,8 +95,56 @@ impl Command {
     }
 }
 
+/// The commands in the order in which people meet them.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Observe and adapt a program", &["run", "merge", "compare", "memory"]),
+    ("Count", &["stat", "smt", "validate"]),
+    ("Know the machine", &["doctor", "topo"]),
+    ("Events, counters and metrics", &["list", "encode", "plan", "metrics", "budget"]),
+    ("Models of other numbers of threads", &["record", "train", "evaluate", "predict"]),
+];
+
+/// The width of the list.
+const WIDTH: usize = 100;
+
+/// The command whose help lists its commands in groups.
+pub(crate) fn in_groups(command: clap::Command) -> clap::Command {
+    let mut list = String::new();
+    for (group, names) in GROUPS {
+        let _ = writeln!(list, "{group}:");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            row(&mut list, name, &about.map(ToString::to_string).unwrap_or_default());
+            if *name == "run" {
+                row(&mut list, "adapt", "The same as run --adapt");
+            }
+        }
+        list.push('\n');
+    }
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n       pacman-pmu ./PROGRAM [ARGUMENT]...   as run\n\n{list}\
+         Options:\n{{options}}{{after-help}}"
+    ))
+}
+
+fn row(list: &mut String, name: &str, about: &str) {
+    let mut line = format!("  {name:<8} ");
+    for word in about.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(list, "{line}");
+            line = " ".repeat(11);
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    let _ = writeln!(list, "{line}");
+}
+
 const AFTER: &str = "\
 Examples:
+  pacman-pmu ./program             the parallel regions of an OpenMP program: times and balance
+  pacman-pmu adapt ./program       and choose where the threads of each region run
+  pacman-pmu stat ./program        counts of any program, by thread
   pacman-pmu doctor                test what this machine can count, and name obstacles
   pacman-pmu doctor --json         the same as JSON
   pacman-pmu topo                  a picture of packages, cores and hardware contexts
@@ -119,7 +168,17 @@ Exit status:
 mod tests {
     use clap::CommandFactory;
 
-    use super::{Cli, Command};
+    use super::{Cli, Command, GROUPS};
+
+    #[test]
+    fn each_command_is_in_one_group() {
+        let cli = Cli::<Command>::command();
+        let mut names: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        names.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, names);
+    }
 
     #[test]
     fn no_command_has_an_option_of_the_name_that_all_of_them_have() {

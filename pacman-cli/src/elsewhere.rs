@@ -15,6 +15,7 @@ use pacman_events::shown::shown_path;
 
 use crate::error::CliError;
 use crate::started;
+use crate::typed::command_at;
 
 /// The program that has the commands.
 const PROGRAM: &str = "pacman-train";
@@ -32,26 +33,15 @@ pub(crate) struct Elsewhere {
 
 /// Whether a request for help, in the words of the process's arguments, is one for a command of that program.
 /// `definition` has the options that may come before the commands.
-pub(crate) fn is_helped(asked: &clap::Error, definition: &clap::Command) -> bool {
-    let takes_value = |option: &str| {
-        let name = option.strip_prefix("--");
-        let mut own = definition.get_arguments().filter(|own| own.get_action().takes_values());
-        own.any(|own| own.get_long().is_some() && own.get_long() == name)
-    };
-    let mut words = env::args_os().skip(1);
-    let mut word = || {
-        loop {
-            let word = words.next()?;
-            match word.to_str() {
-                Some(option) if takes_value(option) => drop(words.next()),
-                Some(option) if option.starts_with('-') => {}
-                _ => return Some(word),
-            }
-        }
-    };
+pub(crate) fn is_helped(
+    asked: &clap::Error,
+    words: &[OsString],
+    definition: &clap::Command,
+) -> bool {
+    let is_own = |word: &OsString| COMMANDS.iter().any(|command| word == *command);
     asked.kind() == Kind::DisplayHelp
-        && word().is_some_and(|word| word == "help")
-        && word().is_some_and(|word| COMMANDS.iter().any(|command| word == *command))
+        && command_at(words, || definition.clone())
+            .is_some_and(|at| words[at] == "help" && words.get(at + 1).is_some_and(is_own))
 }
 
 /// Becomes that program, with this process's arguments. The program is beside this one or in `PATH`.

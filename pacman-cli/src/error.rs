@@ -1,6 +1,6 @@
 //! Errors of commands: one line on standard error, and the exit status that goes with it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -164,9 +164,9 @@ pub(crate) fn unrunnable(program: &OsStr, error: &io::Error) -> String {
     format!("cannot run {}: {error}{advice}", shown_path(name))
 }
 
-/// The error of `arguments`, those behind the program's name.
-pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> CliError {
-    if let Some(problem) = negative(error, arguments) {
+/// The error of a command line of `words`, with advice if there is some.
+pub(crate) fn usage(error: &clap::Error, words: &[OsString], advice: Option<&str>) -> CliError {
+    if let Some(problem) = negative(error, words) {
         return CliError::BadInput(problem);
     }
     CliError::BadInput(match error.kind() {
@@ -175,39 +175,36 @@ pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> CliError {
             "no command was given; pacman-pmu --help lists them".into()
         }
         _ => {
-            let text = error.render().to_string();
-            let hint = if names_a_program(error, &text) { PROGRAMS_PLACE } else { "" };
-            one_line(&text) + hint
+            let said = one_line(&error.render().to_string());
+            match advice {
+                // clap takes the unknown option for a value.
+                Some(advice) => {
+                    let problem = said.split("; tip: ").next().unwrap_or(&said);
+                    format!("{problem}; {advice}")
+                }
+                None => said,
+            }
         }
     })
 }
 
 /// A number below 0, which clap takes for an option and advises to put behind `--`: there it would
 /// be the program to run.
-fn negative(error: &clap::Error, arguments: &[String]) -> Option<String> {
+fn negative(error: &clap::Error, words: &[OsString]) -> Option<String> {
     if error.kind() != clap::error::ErrorKind::UnknownArgument {
         return None;
     }
     let unknown = error.get(ContextKind::InvalidArg)?.to_string();
-    let ours = || arguments.iter().take_while(|argument| *argument != "--");
+    let words = words.iter().skip(1).take_while(|word| *word != "--");
+    let ours: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     let below = |text: &String| text.starts_with('-') && text.parse::<f64>().is_ok();
     // Of -0.5 clap names the first letter only.
-    let at = ours().position(|text| below(text) && text.starts_with(&unknown))?;
-    let before = at.checked_sub(1).and_then(|before| arguments.get(before));
+    let at = ours.iter().position(|text| below(text) && text.starts_with(&unknown))?;
+    let before = at.checked_sub(1).and_then(|before| ours.get(before));
     let asked = before.filter(|option| option.starts_with('-') && !option.contains('='));
     let on = asked.map_or(String::new(), |option| format!(" for {option}"));
-    Some(format!("cannot take {}{on}: numbers here are not below 0", arguments[at]))
+    Some(format!("cannot take {}{on}: numbers here are not below 0", ours[at]))
 }
-
-/// Whether it is a word without a dash, for a command that takes a program.
-fn names_a_program(error: &clap::Error, text: &str) -> bool {
-    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-    error.kind() == clap::error::ErrorKind::UnknownArgument
-        && word.is_some_and(|word| !word.starts_with('-'))
-        && text.contains("-- <COMMAND>")
-}
-
-const PROGRAMS_PLACE: &str = "; a program and its arguments stand behind --";
 
 /// Makes one line of a message of several paragraphs: the mistake and the nearest valid form,
 /// without the usage.

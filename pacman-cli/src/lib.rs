@@ -44,10 +44,12 @@ mod topo;
 pub mod training_csv;
 pub mod trusted_driver;
 mod turn;
+pub mod typed;
 mod validate;
 mod words;
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -61,21 +63,25 @@ use crate::output::{Closed, Output};
 /// Runs the command that the process's arguments name. Call it before any other thread starts.
 pub fn main() -> ExitCode {
     respond(|out| {
+        let words = typed::in_full(env::args_os(), Cli::<OnlyRun>::command);
         // Another command, a request for help or a mistake is the second parser's.
-        if let Ok(Cli { machine, trust_driver, command: OnlyRun::Run(args) }) = Cli::try_parse() {
+        if let Ok(Cli { machine, trust_driver, command: OnlyRun::Run(args) }) =
+            Cli::try_parse_from(&words)
+        {
             prepare(machine.as_deref(), trust_driver)?;
             return run::run(&args);
         }
-        let parsed = Cli::<Command>::try_parse();
+        let mut own = command_line();
+        let parsed = parsed_from::<Command>(&words, &mut own);
         let is_elsewhere = match &parsed {
             Ok(cli) => cli.command.is_elsewhere(),
-            Err(asked) => elsewhere::is_helped(asked, &Cli::<Command>::command()),
+            Err(asked) => elsewhere::is_helped(asked, &words, &own),
         };
         // The other program says by itself what is simulated.
         if is_elsewhere {
             return Err(elsewhere::become_it());
         }
-        answer(parsed, Command::run, out)
+        answer(parsed, &words, Command::run, out)
     })
 }
 
@@ -85,12 +91,19 @@ pub fn main_of<C: Subcommand>(
     run: fn(&C, &mut dyn Write) -> CliResult,
 ) -> ExitCode {
     respond(|out| {
-        let mut own = about(Cli::<C>::command());
-        let parsed = own
-            .try_get_matches_from_mut(env::args_os())
-            .and_then(|matches| Cli::from_arg_matches(&matches));
-        answer(parsed.map_err(|error| error.format(&mut own)), run, out)
+        let words: Vec<OsString> = env::args_os().collect();
+        let parsed = parsed_from(&words, &mut about(Cli::<C>::command()));
+        answer(parsed, &words, run, out)
     })
+}
+
+fn parsed_from<C: Subcommand>(
+    words: &[OsString],
+    definition: &mut clap::Command,
+) -> Result<Cli<C>, clap::Error> {
+    let matches = definition.try_get_matches_from_mut(words);
+    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| error.format(definition))
 }
 
 /// Has a command write to standard output, and ends with its exit status.
@@ -106,7 +119,7 @@ fn respond(answer: impl FnOnce(&mut dyn Write) -> CliResult) -> ExitCode {
 
 /// The definition of the command. `pacman-train` has the whole one, with its own commands.
 pub fn command_line() -> clap::Command {
-    Cli::<Command>::command()
+    command::in_groups(Cli::<Command>::command())
 }
 
 /// Goes over to the simulated machine that the arguments or the environment name, and says so:
@@ -131,6 +144,7 @@ fn prepare(machine: Option<&str>, trust_driver: bool) -> CliResult<()> {
 /// Runs the command that the arguments name and writes its answer; returns its exit status.
 fn answer<C: Subcommand>(
     parsed: Result<Cli<C>, clap::Error>,
+    words: &[OsString],
     run: fn(&C, &mut dyn Write) -> CliResult,
     out: &mut dyn Write,
 ) -> CliResult {
@@ -145,9 +159,7 @@ fn answer<C: Subcommand>(
             0
         }
         Err(error) => {
-            let arguments: Vec<String> =
-                env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-            return Err(error::usage(&error, &arguments));
+            return Err(error::usage(&error, words, typed::advice(&error, words)));
         }
     };
     out.flush()?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use pacman_regions::{MaxLoss, Objective, OverheadBudget, Waiting};
 
 use super::threads::Threads;
+use crate::typed::one_list;
 
 /// Run an OpenMP program and report on its parallel regions; with --adapt, choose where the
 /// threads of each region run, and with --narrow how many.
@@ -17,10 +18,10 @@ use super::threads::Threads;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMS}"))]
 pub(crate) struct RunArgs {
-    /// Events to count in every region, separated by commas; TOPDOWN stands for those of issue slots
-    /// [default: only times]
-    #[arg(short, long, value_name = "EVENTS")]
-    pub(super) events: Option<String>,
+    /// Events to count in every region, separated by commas; several -e are one list. TOPDOWN stands for
+    /// those of issue slots [default: only times]
+    #[arg(short, long, value_name = "EVENTS", action = clap::ArgAction::Append)]
+    events: Vec<String>,
 
     /// Read the energy of the processor packages around every region. It includes everything else that
     /// runs on them. Without RAPL (powercap, or the perf PMU power) COMMAND does not run
@@ -112,8 +113,15 @@ pub(crate) struct RunArgs {
     pub(super) read: Option<PathBuf>,
 
     /// The program to run, with its arguments; pacman-pmu exits with its status
-    #[arg(last = true, required_unless_present = "read", value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required_unless_present = "read", value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
+}
+
+impl RunArgs {
+    /// The list of events, if there is one.
+    pub(super) fn events(&self) -> Option<String> {
+        one_list(&self.events)
+    }
 }
 
 const EXAMPLES: &str = "\

@@ -22,7 +22,7 @@ use crate::stat::named_twice;
 
 /// The requests that no machine can meet: the program need not run to find that out.
 pub(super) fn never_possible(args: &RunArgs) -> Option<String> {
-    args.events.as_deref().and_then(no_events).or_else(|| no_model(args))
+    args.events().as_deref().and_then(no_events).or_else(|| no_model(args))
 }
 
 /// The energy counters for `--energy`; an error says why there are none.
@@ -73,7 +73,7 @@ fn needs_narrow(args: &RunArgs) -> Option<String> {
 }
 
 fn uncountable(args: &RunArgs) -> Option<String> {
-    let events = Event::parse_list(args.events.as_deref()?);
+    let events = Event::parse_list(&args.events()?);
     let counted = events.and_then(|events| match named_twice(&events) {
         // Said already.
         Err(_) => Ok(()),
@@ -106,7 +106,7 @@ fn unusable(model: &Path, objective: Objective) -> Option<String> {
 
 /// The doubtful items in the list of events; the others are counted all the same.
 pub(super) fn odd_events(args: &RunArgs) -> Option<String> {
-    match Event::parse_list(args.events.as_deref()?) {
+    match Event::parse_list(&args.events()?) {
         Err(error) if error.kind() == ErrorKind::NoEvents => Some(error.to_string()),
         Err(_) => None,
         Ok(events) => named_twice(&events).err().map(|error| error.to_string()),
@@ -128,7 +128,7 @@ fn events(list: &str) -> String {
 /// The budget of the library; `None` if it times every execution. Counts of events, energy, training and
 /// adaptation need every execution.
 fn overhead(args: &RunArgs) -> Option<OverheadBudget> {
-    let needs_all = args.adapt || args.energy || args.events.is_some() || args.record.is_some();
+    let needs_all = args.adapt || args.energy || args.events().is_some() || args.record.is_some();
     let budget = args.overhead.unwrap_or(OverheadBudget::DEFAULT);
     (!needs_all && !budget.times_all()).then_some(budget)
 }
@@ -149,7 +149,7 @@ pub(super) fn environment(
     watch: Option<&Watch>,
 ) -> Environment {
     let mut options = Options {
-        events: args.events.as_deref().map(events).unwrap_or_default(),
+        events: args.events().as_deref().map(events).unwrap_or_default(),
         energy: args.energy,
         adapt: args.adapt.then(|| args.objective.unwrap_or_default()),
         // The program may change its directory before its first region.

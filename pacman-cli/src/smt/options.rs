@@ -46,7 +46,7 @@ pub(crate) struct SmtArgs {
     pub(super) output: Option<std::path::PathBuf>,
 
     /// The program to run during the measurement, with its arguments; pacman-pmu exits with its status
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use pacman_core::Placement;
 
+use crate::typed::one_list;
+
 /// Count the events of a command by thread, and show threads that shared a core side by side.
 ///
 /// COMMAND runs unmodified. ptrace stops each thread of COMMAND and of its child processes for a
@@ -17,12 +19,13 @@ use pacman_core::Placement;
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMATS}"))]
 #[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "per_command", "all"]))]
 pub(crate) struct StatArgs {
-    /// Events, separated by commas [default: hardware events if the machine has any, task-clock,
-    /// page-faults, context-switches and cpu-migrations]. If they do not fit on the counters at once,
-    /// the kernel rotates sets of them: a percentage marks estimates. If the machine refuses each
-    /// hardware event of the list, its software events are counted and a line gives the reason
-    #[arg(short, long, value_name = "EVENTS")]
-    pub(super) events: Option<String>,
+    /// Events, separated by commas; several -e are one list [default: hardware events if the machine has
+    /// any, task-clock, page-faults, context-switches and cpu-migrations]. If they do not fit on the
+    /// counters at once, the kernel rotates sets of them: a percentage marks estimates. If the machine
+    /// refuses each hardware event of the list, its software events are counted, or else the time on a
+    /// processor, and a line gives the reason
+    #[arg(short, long, value_name = "EVENTS", action = clap::ArgAction::Append)]
+    events: Vec<String>,
 
     /// Print a row for each thread: the default for up to 8 processes
     #[arg(long)]
@@ -60,7 +63,7 @@ pub(crate) struct StatArgs {
     pub(super) bind: Option<Placement>,
 
     /// Print the counts of every MS milliseconds during the run
-    #[arg(long, value_name = "MS",
+    #[arg(short = 'I', long, value_name = "MS",
           value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
     pub(super) interval: Option<u64>,
 
@@ -88,11 +91,16 @@ pub(crate) struct StatArgs {
     pub(super) output: Option<PathBuf>,
 
     /// The program to count, with its arguments; pacman-pmu exits with its status
-    #[arg(last = true, value_name = "COMMAND", required_unless_present_any = ["all", "pid"])]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND", required_unless_present_any = ["all", "pid"])]
     pub(super) command: Vec<OsString>,
 }
 
 impl StatArgs {
+    /// The list of events, if there is one.
+    pub(super) fn events(&self) -> Option<String> {
+        one_list(&self.events)
+    }
+
     pub(super) fn interval(&self) -> Option<Duration> {
         self.interval.map(Duration::from_millis)
     }

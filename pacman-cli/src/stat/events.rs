@@ -21,7 +21,8 @@ pub(super) struct Chosen<T> {
 /// Makes a value for the events of `list` and their parts. Without a list it takes the usual
 /// hardware events and `software`: all that `attempt` accepts and that count according to `counts`.
 ///
-/// If the machine refuses each hardware event of `list`, the software events are left.
+/// If the machine refuses each hardware event of `list`, its software events are left, or else the first of `software`: the
+/// time on a processor.
 pub(super) fn choose<T>(
     list: Option<&str>,
     software: &[&str],
@@ -33,7 +34,7 @@ pub(super) fn choose<T>(
         named_twice(&events)?;
         return match attempt(&events) {
             Ok(made) => Ok(Chosen { events: Event::with_parts(events), made, footnote: None }),
-            Err(refusal) => software_of(events, refusal, attempt),
+            Err(refusal) => software_of(events, refusal, software, attempt),
         };
     }
     let mut events: Vec<Event> = Vec::new();
@@ -66,24 +67,28 @@ pub(super) fn choose<T>(
     Ok(Chosen { events: Event::with_parts(events), made, footnote })
 }
 
-/// The software events of a refused list, if it has any and every hardware event is refused alone.
+/// The software events of a refused list, or else the first of `software`, if every hardware event is refused alone.
 fn software_of<T>(
     events: Vec<Event>,
     refusal: pacman_core::Error,
+    software: &[&str],
     mut attempt: impl FnMut(&[Event]) -> Result<T>,
 ) -> CliResult<Chosen<T>> {
-    let (hardware, software): (Vec<Event>, Vec<Event>) =
+    let (hardware, mut left): (Vec<Event>, Vec<Event>) =
         events.into_iter().partition(Event::is_hardware);
+    if left.is_empty() {
+        left.extend(software.first().and_then(|name| Event::from_str(name).ok()));
+    }
     // Otherwise a shorter list of hardware events counts, and the user chooses which.
     let some_count = hardware.iter().any(|event| attempt(std::slice::from_ref(event)).is_ok());
-    if software.is_empty() || hardware.is_empty() || some_count {
+    if left.is_empty() || hardware.is_empty() || some_count {
         return Err(refusal.into());
     }
-    let made = attempt(&software)?;
+    let made = attempt(&left)?;
     let names: Vec<&str> = hardware.iter().map(Event::name).collect();
     let were = plural::was(names.len());
     let footnote = Some(format!("{} {were} not counted: {refusal}", names.join(", ")));
-    Ok(Chosen { events: Event::with_parts(software), made, footnote })
+    Ok(Chosen { events: Event::with_parts(left), made, footnote })
 }
 
 /// Work that causes every event of [`HARDWARE`]: unpredictable branches, a chain of divisions, and
@@ -164,6 +169,10 @@ mod tests {
         let footnote = chosen.footnote.expect("the reason");
         assert!(footnote.starts_with("CYCLES, INSTRUCTIONS were not counted: "), "{footnote}");
         choose(Some("CYCLES"), &[], software_only, |_, _| true).expect_err("nothing is left");
+        let usual = ["task-clock", "page-faults"];
+        let chosen = choose(Some("CYCLES"), &usual, software_only, |_, _| true);
+        let names = chosen.expect("the time counts").events;
+        assert_eq!(names.iter().map(Event::name).collect::<Vec<_>>(), ["task-clock"]);
         let one_alone = |events: &[Event]| match events.len() {
             1 => Ok(1),
             _ => refused(),

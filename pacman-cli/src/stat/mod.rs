@@ -77,11 +77,12 @@ fn threads(args: &StatArgs) -> CliResult {
 
 /// The events to count, in sets if the user named more than fit at once.
 fn sets(args: &StatArgs) -> CliResult<Chosen<EventSets>> {
-    let open = match args.events {
+    let list = args.events();
+    let open = match list {
         Some(_) => EventSets::rotating,
         None => EventSets::one,
     };
-    events::choose(args.events.as_deref(), &THREADS_SOFTWARE, open, counts)
+    events::choose(list.as_deref(), &THREADS_SOFTWARE, open, counts)
 }
 
 fn process(args: &StatArgs, pid: i32) -> CliResult {
@@ -113,8 +114,9 @@ fn contexts(args: &StatArgs) -> CliResult {
         attempts += 1;
         Contexts::open(&format!("stat-{attempts}"), events, &cpus, &topology)
     };
-    let list = args.events.as_deref();
-    let chosen = events::choose(list, &CONTEXTS_SOFTWARE, attempt, Contexts::last_counts)?;
+    let list = args.events();
+    let chosen =
+        events::choose(list.as_deref(), &CONTEXTS_SOFTWARE, attempt, Contexts::last_counts)?;
     let sink = Sink::open(args)?;
     let signals = Signals::hold()?;
     let held = match args.command.as_slice() {

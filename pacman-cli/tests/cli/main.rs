@@ -67,6 +67,7 @@ mod stat_totals;
 mod stat_tracing;
 mod trace_format;
 mod trusted_driver;
+mod typed;
 mod validate;
 mod width;
 

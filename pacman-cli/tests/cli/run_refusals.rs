@@ -150,20 +150,6 @@ fn a_report_that_the_disk_has_no_room_for_goes_to_standard_error() {
 }
 
 #[test]
-fn a_program_without_dashes_before_it_is_told_where_it_stands() {
-    for command in ["run", "stat"] {
-        let answer = pacman_pmu(&[command, "./program"]).output().expect("it runs");
-        assert_eq!(
-            text(&answer.stderr),
-            "pacman-pmu: unexpected argument './program' found; a program and its arguments stand \
-             behind --\n"
-        );
-        let option = pacman_pmu(&[command, "--no-such-option"]).output().expect("it runs");
-        assert!(!text(&option.stderr).contains("behind --"), "{}", text(&option.stderr));
-    }
-}
-
-#[test]
 fn recordings_need_no_place_for_temporary_files() {
     let scratch = Scratch::new();
     let Some(library) = recorder(&scratch) else { return };

@@ -84,7 +84,7 @@ pub(crate) struct RecordArgs {
     quiet: bool,
 
     /// The program, with its arguments
-    #[arg(last = true, value_name = "COMMAND", required = true)]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND", required = true)]
     command: Vec<OsString>,
 }
 

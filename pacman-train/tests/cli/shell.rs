@@ -19,7 +19,7 @@ fn bad_input_gets_one_line_and_exit_status_2() {
         ),
         (
             &["record", "./program"],
-            "pacman-pmu: unexpected argument './program' found; a program and its arguments stand behind --\n",
+            "pacman-pmu: the following required arguments were not provided: --output <DATA.csv>\n",
         ),
         (
             &["train", "--mtehod", "ridge"],

@@ -13,6 +13,7 @@ mod statuses;
 #[path = "../install/tree.rs"]
 mod tree;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -136,8 +137,9 @@ fn commands_in_sentences_are_understood() {
         let text = fs::read_to_string(page).expect("a page");
         for words in blocks::in_sentences(&text) {
             seen += 1;
-            let all = [&["pacman-pmu".to_owned()], &words[..]].concat();
+            let all = ["pacman-pmu"].into_iter().chain(words.iter().map(String::as_str));
             let mut own = pacman_train::command_line();
+            let all = pacman_cli::typed::in_full(all.map(OsString::from), || own.clone());
             let Err(error) = own.try_get_matches_from_mut(all) else { continue };
             // The sentence names the command, or an option without its value.
             let is_part = match error.kind() {
