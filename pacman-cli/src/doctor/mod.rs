@@ -45,7 +45,7 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut dyn Write) -> CliResult {
 const EXAMPLES: &str = "\
 Examples:
   pacman-pmu doctor
-  pacman-pmu doctor --json | jq -r '.findings[].help[].command'
+  pacman-pmu doctor --json | jq -r '.findings[].help[].command // empty'
   pacman-pmu doctor > /dev/null && echo 'hardware counting works'
 
 Exit status:

@@ -157,11 +157,15 @@ fn json_carries_every_part_of_a_finding() {
   "help": [
     {
       "when": "the engine's own profile",
-      "command": "docker run --cap-add=PERFMON IMAGE"
+      "command": "docker run --cap-add=PERFMON IMAGE",
+      "setting": null,
+      "advice": null
     },
     {
       "when": "a profile that allows perf_event_open",
-      "command": "docker run --security-opt seccomp=PROFILE.json IMAGE"
+      "command": "docker run --security-opt seccomp=PROFILE.json IMAGE",
+      "setting": null,
+      "advice": null
     }
   ]
 }"#

@@ -24,7 +24,7 @@ pub(super) fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
             if !said.contains(&help) {
                 let lead = format!("{}: ", help.when);
                 // A command is never broken: it is there to be copied.
-                text.push_str(&indent(&format!("help, {lead}{}\n", help.command)));
+                text.push_str(&indent(&format!("help, {lead}{}\n", help.text())));
                 said.push(help);
             }
         }

@@ -199,6 +199,7 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         false => None,
     };
     in_the_way.extend(options::odd_events(args));
+    in_the_way.extend(options::no_energy(args));
     if args.strict {
         in_the_way.extend(options::impossible(args));
     }

@@ -55,12 +55,16 @@ fn no_model(args: &RunArgs) -> Option<String> {
 /// The requests that are impossible here, one line each, as the library would say after the run.
 pub(super) fn impossible(args: &RunArgs) -> Vec<String> {
     let objective = args.objective.unwrap_or_default();
-    let energy = match args.adapt && objective != Objective::Time {
-        true => energy::detect().err().map(|error| error.to_string()),
-        false => None,
-    };
     let model = args.model.as_deref().and_then(|path| unusable(path, objective));
-    uncountable(args).into_iter().chain(energy).chain(model).chain(needs_narrow(args)).collect()
+    uncountable(args).into_iter().chain(model).chain(needs_narrow(args)).collect()
+}
+
+/// Why an objective of energy cannot be measured. A look at two directories says so before hours of a run.
+pub(super) fn no_energy(args: &RunArgs) -> Option<String> {
+    let objective = args.objective.unwrap_or_default();
+    let needed = args.adapt && objective != Objective::Time;
+    let error = needed.then(energy::detect)?.err()?;
+    Some(format!("cannot adapt for {objective}: {error}"))
 }
 
 /// The options that say how teams get fewer threads, where teams keep theirs.

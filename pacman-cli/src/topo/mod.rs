@@ -102,8 +102,8 @@ Examples:
   pacman-pmu topo --tiles --json
 
 --tiles knows the tiles of Knights Landing's CPUs. As root it also shows the places with a slice of
-the cache directory on the die of a Xeon Scalable (Skylake to Ice Lake). In JSON: processor; tiles, a
-list of tile and cpus, and tiles_without_cores, or null and the reason in tiles_unknown; cha, with
+the cache directory on the die of a Xeon Scalable (Skylake to Ice Lake). In JSON: processor; tiles,
+a list of tile and cpus, and tiles_without_cores, or null and the reason in tiles_unknown; cha, with
 its source and for each of dies the device, mask and places, or null and the reason in cha_unknown.
 
 Exit status:

@@ -101,7 +101,19 @@ fn strict_adapts_by_a_model_that_can_be_used_or_not_at_all() {
     assert!(energy.contains("cannot adapt for energy with"), "{energy}");
     if !Path::new("/sys/class/powercap").exists() {
         let energy = strictly(&["--objective", "energy"]);
-        assert!(energy.contains("cannot read energy"), "{energy}");
+        assert!(energy.contains("cannot adapt for energy: cannot read energy"), "{energy}");
+        // The program runs, and the user knows before it what it will not do.
+        let told = ["adapt", "--objective", "edp", "sh", "-c", "echo ran >&2"];
+        let mut command = pacman_pmu(&told);
+        let answer = command.env("PACMAN_OMP_LIBRARY", &library).output().expect("it runs");
+        let said = text(&answer.stderr);
+        let first = said.lines().next().unwrap_or_default();
+        assert_eq!(answer.status.code(), Some(0), "{said}");
+        assert!(
+            first.starts_with("pacman-pmu: cannot adapt for edp: cannot read energy"),
+            "{said}"
+        );
+        assert_eq!(said.lines().nth(1), Some("ran"), "{said}");
     }
 }
 

@@ -100,20 +100,41 @@ pub(crate) enum Check {
     ClockSource,
 }
 
-/// A remedy: its condition, and the command or setting.
+/// A remedy: its condition, and a command, a setting or advice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub(crate) struct Help {
     /// Condition under which this is the one to take, such as `until the next boot`.
     pub(crate) when: &'static str,
-    /// Command, option or setting.
-    pub(crate) command: String,
+    /// Command for a shell; null for another remedy.
+    pub(crate) command: Option<String>,
+    /// Option or setting for the place that `when` names; null for another remedy.
+    pub(crate) setting: Option<String>,
+    /// Sentence for a person; null for another remedy.
+    pub(crate) advice: Option<String>,
 }
 
 impl Help {
-    pub(super) fn new(when: &'static str, command: impl Into<String>) -> Help {
-        Help { when, command: command.into() }
+    pub(super) fn command(when: &'static str, command: impl Into<String>) -> Help {
+        Help { when, command: Some(command.into()), setting: None, advice: None }
+    }
+
+    pub(super) fn setting(when: &'static str, setting: impl Into<String>) -> Help {
+        Help { when, command: None, setting: Some(setting.into()), advice: None }
+    }
+
+    pub(super) fn advice(when: &'static str, advice: impl Into<String>) -> Help {
+        Help { when, command: None, setting: None, advice: Some(advice.into()) }
+    }
+
+    /// The remedy for people.
+    pub(crate) fn text(&self) -> &str {
+        [&self.command, &self.setting, &self.advice]
+            .into_iter()
+            .flatten()
+            .next()
+            .map_or("", |text| text)
     }
 }
 

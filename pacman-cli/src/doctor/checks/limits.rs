@@ -77,8 +77,8 @@ pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
                 ),
             )
             .with_help(vec![
-                Help::new("to count by registers, as root", "sudo modprobe msr"),
-                Help::new("to accept counts that may be wrong", format!("{TRUST_DRIVER}=1")),
+                Help::command("to count by registers, as root", "sudo modprobe msr"),
+                Help::setting("to accept counts that may be wrong", format!("{TRUST_DRIVER}=1")),
             ]),
         );
     }
@@ -149,7 +149,7 @@ pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
 
 /// The remark on `rdpmc`, where more is allowed than as a rule.
 pub(super) fn rdpmc_for_all() -> Help {
-    Help::new(
+    Help::command(
         "to let processes read their own counters only",
         "echo 1 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc",
     )

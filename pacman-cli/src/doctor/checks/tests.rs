@@ -54,8 +54,8 @@ fn finding(diagnosis: &Diagnosis, subject: Check) -> &Finding {
     diagnosis.finding(subject).unwrap_or_else(|| panic!("nothing about {subject}"))
 }
 
-fn commands(finding: &Finding) -> Vec<&str> {
-    finding.help.iter().map(|help| help.command.as_str()).collect()
+fn remedies(finding: &Finding) -> Vec<&str> {
+    finding.help.iter().map(|help| help.text()).collect()
 }
 
 #[test]

@@ -61,13 +61,14 @@ impl Ledgers {
             Target::Thread(tid) => format!("/proc/{tid}/task/{tid}"),
             Target::Context(_) | Target::Tree(_) => {
                 let names: Vec<&str> = wanted.iter().map(|(_, ledger)| ledger.event()).collect();
+                let obstacle = permissions.obstacle(target, KERNEL_REFUSED);
                 return Err(Error::new(
                     ErrorKind::Unsupported,
                     format!(
                         "cannot count {} for {target}: {}; and the kernel's own accounting is kept \
                          for single threads only",
                         names.join(", "),
-                        why()
+                        obstacle.map_or_else(why, |(_, why)| why)
                     ),
                 ));
             }

@@ -43,7 +43,7 @@ fn too_few_descriptors_for_every_context_are_foreseen() {
             "1024 allowed, 4 open: room for 254 threads of 4 events, but 256 contexts can run threads"
         )
     );
-    assert_eq!(commands(found), ["ulimit -n 4096"]);
+    assert_eq!(remedies(found), ["ulimit -n 4096"]);
     assert_eq!(diagnosis.verdict, Verdict::Hardware, "one thread counts all the same");
 }
 
@@ -92,7 +92,7 @@ fn too_little_locked_memory_is_foreseen() {
         )
     );
     assert_eq!(
-        commands(found),
+        remedies(found),
         ["sudo sysctl kernel.perf_event_mlock_kb=2048", "ulimit -l unlimited"]
     );
 }

@@ -30,7 +30,7 @@ fn level_2_forbids_the_kernel_only() {
         )
     );
     assert_eq!(
-        commands(found),
+        remedies(found),
         [
             "sudo sysctl kernel.perf_event_paranoid=1",
             "echo kernel.perf_event_paranoid=1 | sudo tee /etc/sysctl.d/50-perf.conf",
@@ -51,7 +51,7 @@ fn levels_above_2_close_the_system_call() {
     for subject in [Check::SystemCall, Check::HardwareEvents] {
         let found = finding(&diagnosis, subject);
         assert_eq!((found.cause, found.text.as_str()), (Some(Cause::Paranoid), words));
-        assert_eq!(commands(found)[0], "sudo sysctl kernel.perf_event_paranoid=2");
+        assert_eq!(remedies(found)[0], "sudo sysctl kernel.perf_event_paranoid=2");
     }
     assert_eq!(
         finding(&diagnosis, Check::SoftwareEvents).text,
@@ -79,7 +79,7 @@ fn the_same_refusal_in_a_container_asks_for_a_capability() {
         )
     );
     assert_eq!(
-        commands(found),
+        remedies(found),
         [
             "docker run --cap-add=PERFMON IMAGE",
             "securityContext: {capabilities: {add: [PERFMON]}}",
@@ -97,7 +97,7 @@ fn a_container_that_has_the_capability_may_have_a_user_who_has_not() {
     let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(found.help[0].when, "for one program, as root in the container");
     assert_eq!(
-        commands(found)[..2],
+        remedies(found)[..2],
         ["setcap cap_perfmon+ep PROGRAM", "podman run --cap-add=PERFMON IMAGE"]
     );
 }
@@ -128,7 +128,7 @@ fn a_capability_in_a_user_namespace_is_worth_nothing() {
             "CAP_PERFMON is held in a user namespace only, where it does not count, and perf_event_paranoid is 4 (counting itself needs 2 or less)"
         )
     );
-    assert_eq!(commands(found)[1], "sudo podman run --cap-add=PERFMON IMAGE");
+    assert_eq!(remedies(found)[1], "sudo podman run --cap-add=PERFMON IMAGE");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_filter_answers_before_the_kernel_looks() {
         for subject in [Check::SystemCall, Check::HardwareEvents] {
             let found = finding(&diagnosis, subject);
             assert_eq!((found.cause, found.text.as_str()), (Some(Cause::Seccomp), words));
-            assert_eq!(commands(found)[0], "docker run --cap-add=PERFMON IMAGE");
+            assert_eq!(remedies(found)[0], "docker run --cap-add=PERFMON IMAGE");
         }
         assert_eq!(diagnosis.verdict, Verdict::SoftwareOnly, "the ledgers need no perf events");
     }
@@ -196,7 +196,7 @@ fn security_modules_are_named() {
             "permission is denied by neither perf_event_paranoid nor seccomp: one of the security modules may forbid it (selinux, bpf)"
         )
     );
-    assert_eq!(commands(found)[0], "sudo ausearch -m AVC -ts recent | grep perf_event");
+    assert_eq!(remedies(found)[0], "sudo ausearch -m AVC -ts recent | grep perf_event");
 }
 
 #[test]
