@@ -60,6 +60,11 @@ fn phases_count_their_thread() {
 }
 
 #[test]
+fn the_frame_of_phases_prints_as_a_table() {
+    unittest("test_shown.py", |_| ());
+}
+
+#[test]
 fn phases_of_coroutines_and_generators_last_while_they_run() {
     unittest("test_parts.py", |_| ());
 }
@@ -72,7 +77,7 @@ fn phases_count_on_a_simulated_machine() {
 }
 
 #[test]
-fn the_notebook_runs_on_the_samples() {
+fn the_notebook_runs_on_the_samples_and_cells_are_phases() {
     let Some(mut python) = wheel::python_with_package() else { return };
     let tools = ["-c", "import nbclient, nbformat, ipykernel"];
     if !python.args(tools).output().is_ok_and(|output| output.status.success()) {
@@ -80,6 +85,7 @@ fn the_notebook_runs_on_the_samples() {
         return;
     }
     unittest("test_notebook.py", |_| ());
+    unittest("test_magic.py", |_| ());
 }
 
 #[test]

@@ -22,6 +22,7 @@ from . import library as c
 from .errors import CounterError
 from .parts import counted
 from .report import Report, read_bytes
+from .shown import PhaseFrame
 
 #: Hardware events of the session that :func:`phase` starts by itself, and their units.
 _HARDWARE = {"CYCLES": "cycles", "INSTRUCTIONS": "instructions"}
@@ -277,7 +278,8 @@ def by_phase(report: Report) -> pd.DataFrame:
 
     Columns of events are named as in CSV, such as ``CYCLES [cycles]``; a question mark marks counts
     that may be wrong. The values are the best figures: estimates where only a part was counted.
-    ``absent`` says why a value is missing. ``attrs["notes"]`` has the notes of the report.
+    ``absent`` says why a value is missing. ``attrs["notes"]`` has the notes of the report. The frame
+    prints as a table of at most 100 columns; ``to_string()`` has all values.
     """
     keys = ["thread", "phase"]
     phases = report["phases"]
@@ -299,8 +301,9 @@ def by_phase(report: Report) -> pd.DataFrame:
     frame["absent"] = pd.Series(
         ["; ".join(reasons.get(pair, [])) or None for pair in pairs], dtype=object
     )
-    frame.attrs["notes"] = list(report["notes"]["text"])
-    return frame
+    shown = PhaseFrame(frame)
+    shown.attrs["notes"] = list(report["notes"]["text"])
+    return shown
 
 
 def _forget_after_fork() -> None:
