@@ -56,6 +56,9 @@ fn observe(scratch: &Scratch, program: &Path, options: &[&str]) -> Run {
     run
 }
 
+/// Each of three figures is rounded to a nanosecond.
+const ROUNDED: f64 = 1.6e-9;
+
 #[test]
 fn phases_of_c_programs_have_their_executions_and_waits() {
     let scratch = Scratch::new();
@@ -76,7 +79,7 @@ fn phases_of_c_programs_have_their_executions_and_waits() {
         let phases = [("around", 2, 0), ("inside", 4, 0), ("again", 3, 0), ("left", 0, 1)];
         assert_eq!(run.phases(), of("pacman", phases), "{compiler} {linking:?}");
         for [time, useful, waiting] in [states(&run, "around"), states(&run, "inside")].concat() {
-            assert!((useful + waiting - time).abs() < 1e-9, "{time} {useful} {waiting}");
+            assert!((useful + waiting - time).abs() < ROUNDED, "{time} {useful} {waiting}");
         }
         // The other thread works 20 ms before the barrier and after the phase, twice. A busy machine may
         // delay the first thread on its way to the wait.
@@ -129,7 +132,7 @@ fn phases_of_a_fortran_program_have_their_executions_and_waits() {
         let states = states(&run, phase);
         assert_eq!(states.len(), 2, "a row for each thread of the team");
         for [time, useful, waiting] in states {
-            assert!((useful + waiting - time).abs() < 1e-9, "{time} {useful} {waiting}");
+            assert!((useful + waiting - time).abs() < ROUNDED, "{time} {useful} {waiting}");
         }
     }
 }

@@ -124,7 +124,9 @@ fn figures_that_a_sample_says_nothing_about_are_absent_and_a_line_says_so() {
         };
         let report: Value = serde_json::from_str(&read("r.json")).expect("JSON");
         let region = region(&report["processes"][0], "region");
-        let is_known = number(&region["sampling"]["margin"]) < 0.5;
+        // On a busy machine every execution may have been timed.
+        let sampling = &region["sampling"];
+        let is_known = sampling.is_null() || number(&sampling["margin"]) < 0.5;
         let said = read("r.txt");
         assert_eq!(said.contains("of 1 region the sample says nothing"), !is_known, "{said}");
         for figure in ["imbalance", "waiting"] {
