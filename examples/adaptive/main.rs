@@ -103,7 +103,7 @@ fn run(rounds: usize, check: bool) -> Result<bool> {
         let block = BLOCK.min(rounds - first);
         for ((phase, (_, work)), totals) in phases.iter().zip(&works).zip(&mut totals) {
             let everything = pool.adapter().candidates().default();
-            // Who comes first finds the caches as the phase before left them: all take their turn at it.
+            // The first one finds the caches as the phase before left them: all take their turn at it.
             for turn in 0..if check { WAYS } else { 1 } {
                 let way = (turn + first / BLOCK * usize::from(check)) % WAYS;
                 for _ in 0..block {
@@ -162,10 +162,10 @@ fn run(rounds: usize, check: bool) -> Result<bool> {
 /// Executions of a phase in a row, in each way: in the other pool it is cold.
 const BLOCK: usize = 10;
 
-/// What the chosen configuration may take over the best.
+/// The most that the chosen configuration may take over the best.
 const NEAR: f64 = 1.05;
 
-/// What may be lost of the time on all threads, after so many executions.
+/// The most that may be lost of the time on all threads, after so many executions.
 const LOST: f64 = 0.01;
 const TURN: usize = 120;
 
@@ -173,7 +173,7 @@ const TURN: usize = 120;
 const WAYS: usize = 3;
 const ADAPTED: usize = 0;
 
-/// What was measured of a phase.
+/// The measurements of a phase.
 #[derive(Clone, Default)]
 struct Totals {
     /// By the way.

@@ -12,9 +12,9 @@ use pacman_core::{ErrorKind, Phase, Placement, Result, Session, Topology};
 use crate::known;
 use crate::report::Report;
 
-/// What [`Counters::default_events`] counts where the machine has counters.
+/// The events of [`Counters::default_events`] where the machine has counters.
 const HARDWARE: &str = "CYCLES,INSTRUCTIONS,CACHE_MISSES,BRANCH_MISSES,task-clock";
-/// What it counts elsewhere.
+/// Its events elsewhere.
 const SOFTWARE: &str = "task-clock,page-faults,context-switches,cpu-migrations";
 
 /// Counters of a set of events, in every thread that counts a phase.
@@ -41,7 +41,7 @@ pub struct Counters {
     session: Session,
     /// Stands for these counters in the threads' memory of phases.
     token: Arc<()>,
-    /// What a reader must know of these figures, a line each.
+    /// The facts that a reader of these figures must know, a line each.
     notes: Mutex<Vec<String>>,
 }
 

@@ -206,7 +206,7 @@ fn measures(events: &[Event], sets: &[Vec<usize>]) -> Vec<usize> {
     sets.iter().filter_map(place).collect()
 }
 
-/// What this machine knows of an event.
+/// The facts that this machine knows of an event.
 fn facts(event: &pacman_core::Event) -> EventFacts {
     let is_hardware = event.is_hardware();
     // Asking for permissions reads many files.

@@ -147,7 +147,7 @@ extern "C" fn at_exit() {
         if process::is_adapted() {
             region::all().into_iter().for_each(adapt::record_outcome);
         }
-        // What was recorded above may have failed.
+        // The recording above may have failed.
         isolated_memory(|| defect::line().into_iter().for_each(notes::note));
         end(false);
     }

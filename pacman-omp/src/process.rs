@@ -17,7 +17,7 @@ struct Setup {
 #[repr(align(64))]
 pub(crate) struct Shared {
     observed: AtomicBool,
-    /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`], [`WAITS`],
+    /// The work at regions in addition to observing them: [`ADAPTED`], [`METERED`], [`WAITS`],
     /// [`KERNELS`], [`SAMPLED`], [`ROTATES`] and [`TRACED`].
     kind: AtomicU8,
     /// When this process began, in ticks; a forked child has its own.

@@ -5,9 +5,9 @@ use super::recent::Recent;
 
 /// Nanoseconds below which a region is too short to be packed: an execution would take two changes of threads.
 const SHORT: u64 = 20_000;
-/// What a sample costs besides its executions: it wakes the watchers, and moves threads there and back.
+/// The cost of a sample besides its executions: it wakes the watchers, and moves threads there and back.
 const OVERHEAD: u64 = 30_000;
-/// What a change of the masks may cost for each thread that it moves.
+/// The most that a change of the masks may cost for each thread that it moves.
 const MOVE: u64 = 35_000;
 /// Executions with all contexts before the first sample, besides the one that starts the threads.
 const BEFORE: usize = 3;
@@ -67,7 +67,7 @@ impl Moved {
     }
 }
 
-/// What is known of a configuration.
+/// The knowledge of a configuration.
 #[derive(Clone, Copy, Debug, Default)]
 struct Candidate {
     times: Recent,
@@ -122,11 +122,11 @@ pub struct Packing {
     held_cuts: u32,
     full_moved: Moved,
     packed_moved: Moved,
-    /// What changes back cost other regions.
+    /// The cost of changes back to other regions.
     charged: u64,
 }
 
-/// What a report says of a region.
+/// The outcome of a region, for reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Executions on fewer contexts.
@@ -392,7 +392,7 @@ impl Packing {
         }
     }
 
-    /// What a report says of it.
+    /// Its outcome, for reports.
     pub fn figures(&self) -> Figures {
         self.figures
     }

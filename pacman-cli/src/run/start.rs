@@ -25,7 +25,7 @@ const SPIN: &str = "GOMP_SPINCOUNT";
 /// Says that the user did not set it.
 const OURS: &str = "PACMAN_OMP_SPIN";
 
-/// What was decided.
+/// The decision.
 #[derive(Debug, Default)]
 pub(super) struct Start {
     /// The number of threads, and the reason, where the environment did not say.
@@ -73,7 +73,7 @@ impl Start {
         environment.set.extend(all.map(|(name, value)| (name, value.into())));
     }
 
-    /// What the first line of the report says: the number of threads, and the reason.
+    /// The first line of the report: the number of threads, and the reason.
     pub(super) fn heading(&self) -> Option<String> {
         let (threads, why) = self.threads.as_ref()?;
         Some(format!("{} by {why}", number(*threads as usize, "thread")))

@@ -129,7 +129,7 @@ fn behind(text: &mut String, outcome: &Outcome, first: bool) {
     line(text, format_args!("{words}"));
 }
 
-/// What real processors of this table count beyond the truth, for the events that were counted.
+/// The counts of real processors of this table beyond the truth, for the events that were counted.
 fn silicon(text: &mut String, report: &Report) {
     let Some(cpu) = CpuModel::named(report.table.0) else { return };
     let counted = |row: &Overcount| {

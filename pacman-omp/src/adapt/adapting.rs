@@ -37,7 +37,7 @@ pub(super) struct Adapting {
     pub(super) predictor: Option<Arc<dyn Predictor>>,
     /// See [`Adapting::candidates`].
     candidates: TryLock<Vec<(u32, bool, Candidates)>>,
-    /// What earlier runs measured, if the user has it kept.
+    /// The measurements of earlier runs, if the user has them kept.
     pub(super) memory: Option<Memory>,
     members: Members,
 }

@@ -1,4 +1,4 @@
-//! What earlier runs of the program measured.
+//! The measurements of earlier runs of the program.
 //!
 //! The command names the directory; the library only reads there, once, and records what it measures
 //! with the outcome of each region. The command adds that to the file after the run.
@@ -46,15 +46,15 @@ impl Memory {
         Some(Memory { known, arguments: arguments() })
     }
 
-    /// What earlier runs measured of `region`, with teams of `default` threads.
+    /// The measurements of `region` in earlier runs, with teams of `default` threads.
     pub(super) fn evidence(&self, region: &Region, default: u32, places: bool) -> Vec<Evidence> {
         let wanted = code_of(region).and_then(|code| self.empty(code, default, places));
         let Some(wanted) = wanted else { return Vec::new() };
         self.of(&wanted).collect()
     }
 
-    /// What earlier runs with the same arguments measured of the group, whose stretches of `seconds` had
-    /// teams of `default` threads. Other arguments may give members another share of a stretch.
+    /// The measurements of the group, whose stretches of `seconds` had teams of `default` threads, in earlier runs
+    /// with the same arguments. Other arguments may give members another share of a stretch.
     pub(super) fn evidence_of_group(&self, default: u32, seconds: f64) -> Vec<Evidence> {
         let Some(wanted) = self.empty(GROUP.to_owned(), default, false) else { return Vec::new() };
         let same = self.of(&wanted).filter(|known| known.is_same_work);
@@ -74,12 +74,12 @@ impl Memory {
         })
     }
 
-    /// What this run has measured of `region`; `None` if that is nothing.
+    /// The measurements of `region` in this run; `None` if there are none.
     pub(super) fn remembered(&self, region: &Region, phase: &Phase) -> Option<Remembered> {
         self.measured(self.empty(code_of(region)?, phase.default(), phase.places)?, phase)
     }
 
-    /// What this run has measured of the group, whose first member usually takes `seconds`.
+    /// The measurements in this run of the group whose first member usually takes `seconds`.
     pub(super) fn remembered_of_group(&self, phase: &Phase, seconds: f64) -> Option<Remembered> {
         let mut all =
             self.measured(self.empty(GROUP.to_owned(), phase.default(), false)?, phase)?;

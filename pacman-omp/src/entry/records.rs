@@ -1,4 +1,4 @@
-//! What the library keeps of calls that it makes in place; see `forward.rs`.
+//! The records of calls that the library makes in place; see `forward.rs`.
 //!
 //! A record has the return address of its call, so it serves no other call before that one is over. The
 //! order in which calls end does not matter: a coroutine may leave its thread in a call. A call that the
@@ -31,7 +31,7 @@ pub(crate) struct Record {
     pub(super) few: [MaybeUninit<u64>; FEW],
 }
 
-/// What is due at the end of a call.
+/// The work that is due at the end of a call.
 #[derive(Default)]
 pub(super) enum Ending {
     #[default]

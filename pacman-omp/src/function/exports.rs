@@ -54,7 +54,7 @@ fn base(name: &str) -> String {
     })
 }
 
-/// What is wrong with the exported functions: those that are in neither list, or in both.
+/// The faults of the exported functions: those that are in neither list, or in both.
 fn unknown<'a>(exports: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let unwatched = unwatched();
     let is_known = |name: &str| {

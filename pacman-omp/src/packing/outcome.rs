@@ -1,4 +1,4 @@
-//! What a report says of a packed region.
+//! The outcome of a packed region, for reports.
 
 use pacman_adapt::predict::Configuration;
 use pacman_regions::Adaptation;

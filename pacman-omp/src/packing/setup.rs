@@ -1,4 +1,4 @@
-//! What packing needs to know of the machine and the user's wishes.
+//! The facts of the machine and the wishes of the user that packing needs.
 
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What packing keeps for each region.
+//! The state of packing for each region.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

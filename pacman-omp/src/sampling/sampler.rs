@@ -314,7 +314,7 @@ mod tests {
             since,
             ..timed(100, 10)
         };
-        // What another thread has left in the record is in its timeline.
+        // An execution that another thread has left in the record is in its timeline.
         assert_eq!(sampler.before(&at(50, 3, 300)), None);
         sampler.timed(&at(50, 3, 300));
         assert_eq!(sampler.before(&at(900, 7, 720)), Some((420, (150, 900))));

@@ -42,7 +42,7 @@ pub(crate) struct ClockReading {
     switches: Option<Switches>,
 }
 
-/// What the thread did between two readings.
+/// The doings of the thread between two readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Doings {
     /// Nanoseconds on a processor.
@@ -70,7 +70,7 @@ impl ClockReading {
         Some(ClockReading { ticks, nanoseconds: thread_clock()?, switches })
     }
 
-    /// What the thread did since `before`, if the kernel tells.
+    /// The doings of the thread since `before`, if the kernel tells.
     fn doings(self, before: ClockReading) -> Option<Doings> {
         let Spent { nanoseconds: ran, .. } = self.since(before)?;
         let (now, then) = (self.switches?, before.switches?);

@@ -17,7 +17,7 @@ pub(super) fn are_several() -> bool {
     ARE_SEVERAL.load(Ordering::Relaxed)
 }
 
-/// What a thread that starts a region inside no other is.
+/// The kind of thread that starts a region inside no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Root {
     First,

@@ -345,7 +345,7 @@ impl WaitState {
             return self.open.set(WORKS);
         }
         let since = self.begin_waiting(saved.open.cause, ended, now);
-        // What the readings took is work as the task was.
+        // The time of the readings is work as the task was.
         let apart = saved.open.apart + ticks + since.saturating_sub(ended);
         self.open.set(UnderWay { since, apart, ..saved.open });
     }

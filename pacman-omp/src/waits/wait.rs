@@ -1,4 +1,4 @@
-//! What a thread does in a region: parts, waits and tasks.
+//! The doings of a thread in a region: parts, waits and tasks.
 
 use pacman_regions::Cause;
 use pacman_regions::arena::state;

@@ -40,7 +40,7 @@ pub(crate) struct State {
     pub(crate) faults: Faults,
 }
 
-/// What all cores of one type have in common.
+/// The facts that all cores of one type have in common.
 #[derive(Debug)]
 pub(super) struct CoreKind {
     pub(super) model: CpuModel,
