@@ -9,6 +9,7 @@ pub mod columns;
 mod command;
 mod compare;
 pub mod counts;
+mod derived;
 mod doctor;
 pub mod document;
 mod elf;

@@ -36,6 +36,21 @@ pub(crate) fn signed(value: f64, decimals: usize) -> String {
     if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
+/// A metric's value in any unit.
+pub(crate) fn metric(value: f64) -> String {
+    if value >= 1e5 { scaled(value) } else { format!("{value:.3}") }
+}
+
+/// A number with k, M or G.
+pub(crate) fn scaled(value: f64) -> String {
+    match value {
+        1e9.. => format!("{} G", three_digits(value / 1e9)),
+        1e6.. => format!("{} M", three_digits(value / 1e6)),
+        1e3.. => format!("{} k", three_digits(value / 1e3)),
+        _ => three_digits(value),
+    }
+}
+
 pub(super) fn three_digits(value: f64) -> String {
     match value {
         100.0.. => format!("{value:.0}"),

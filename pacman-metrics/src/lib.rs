@@ -1,38 +1,34 @@
 //! Metrics of SMT machines, as practitioners published them.
 //!
 //! All functions are pure: they take differences of counts, and open no counter. They return a
-//! figure with a unit, or an error that says *"… is not computable because …"*. A [`Definition`]
-//! states a metric's unit, formula, events and source.
+//! figure with a unit, or an error that says *"… is not computable because …"*. A metric that is a
+//! formula of counts is a line of the [`language`]. A [`Definition`] states unit, formula, events and
+//! source of the others.
 //!
 //! ```
-//! use pacman_metrics::rates::{Counted, ipc};
-//! let exact = |count| Counted { count, group: 0, enabled_ns: 1_000, running_ns: 1_000 };
-//! let rate = ipc(exact(3_000), exact(2_000))?;
-//! assert_eq!(rate.value, 1.5);
+//! let ipc = pacman_metrics::language::named("ipc").expect("it is built in");
+//! let count = |event: &str| match event {
+//!     "INSTRUCTIONS" => Some(3_000),
+//!     "CYCLES" => Some(2_000),
+//!     _ => None,
+//! };
+//! assert_eq!(ipc.value(count)?, 1.5);
 //! # Ok::<(), pacman_metrics::Error>(())
 //! ```
 //!
 //! - [`budget`]: the cost of stalls on cores whose contexts share the issue slots.
-//! - [`clockticks`]: cycles per instruction on NetBurst, with and without halts.
-//! - [`language`]: metrics as text; users can add their own in a file.
+//! - [`language`]: metrics as text: rates, stalls, utilisation, frequencies and more; users can add their own.
 //! - [`quality`]: whether a measurement of a short section can be trusted.
-//! - [`rates`]: IPC, slowdown by the sibling, misses per instruction, bandwidth.
 //! - [`slots`]: issue slots by category, and whether SMT off would pay.
 //! - [`smt`]: how long no, one or several contexts of a core were active.
-//! - [`stalls`]: stalled cycles by stage of the pipeline, and those that wait for memory.
 //! - [`tiles`]: the position of a logical CPU on a Knights Landing die.
-//! - [`utilisation`]: utilisation, frequencies and the kernel's part of a section of code.
 
 pub mod budget;
-pub mod clockticks;
 pub mod language;
 pub mod quality;
-pub mod rates;
 pub mod slots;
 pub mod smt;
-pub mod stalls;
 pub mod tiles;
-pub mod utilisation;
 
 mod definition;
 mod error;
@@ -40,18 +36,10 @@ mod error;
 pub use definition::Definition;
 pub use error::{Error, ErrorKind, Result};
 
-/// Every metric of this crate.
+/// Every metric of this crate that is no line of the [`language`].
 pub fn definitions() -> impl Iterator<Item = &'static Definition> {
-    let parts: [&'static [Definition]; 8] = [
-        budget::DEFINITIONS,
-        clockticks::DEFINITIONS,
-        quality::DEFINITIONS,
-        rates::DEFINITIONS,
-        smt::DEFINITIONS,
-        stalls::DEFINITIONS,
-        tiles::DEFINITIONS,
-        utilisation::DEFINITIONS,
-    ];
+    let parts: [&'static [Definition]; 4] =
+        [budget::DEFINITIONS, quality::DEFINITIONS, smt::DEFINITIONS, tiles::DEFINITIONS];
     parts.into_iter().flatten()
 }
 

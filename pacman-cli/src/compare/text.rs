@@ -1,10 +1,11 @@
 //! A comparison in words and tables.
 
 use pacman_events::plural::{self, number};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_events::shown::command_line;
+use pacman_metrics::language::named;
 
 use super::comparison::{Comparison, Key, Pair, Side};
 use super::noise::{Ratio, Verdict};
@@ -218,13 +219,12 @@ fn waits(comparison: &Comparison) -> Option<Grid> {
 
 /// Useful time, then the causes of waiting by their time on either side; those below 1 % are left out.
 pub(super) fn causes(pair: &Pair) -> Vec<(String, f64, f64)> {
-    let all = |waits: &std::collections::BTreeMap<String, f64>| waits.values().sum::<f64>();
+    let all = |waits: &BTreeMap<String, f64>| waits.values().sum::<f64>();
     let least = 0.01 * all(&pair.before.waits).max(all(&pair.after.waits));
     let names: BTreeSet<&String> =
         pair.before.waits.keys().chain(pair.after.waits.keys()).collect();
-    let value = |waits: &std::collections::BTreeMap<String, f64>, name: &String| {
-        waits.get(name).copied().unwrap_or(0.0)
-    };
+    let value =
+        |waits: &BTreeMap<String, f64>, name: &String| waits.get(name).copied().unwrap_or(0.0);
     let mut rows: Vec<(String, f64, f64)> = names
         .into_iter()
         .map(|name| (name.clone(), value(&pair.before.waits, name), value(&pair.after.waits, name)))
@@ -266,8 +266,12 @@ fn counts(comparison: &Comparison) -> Option<Grid> {
 
 /// IPC after over before.
 pub(super) fn ipc(pair: &Pair) -> Option<f64> {
-    let (instructions, cycles) = (pair.ratio_of("INSTRUCTIONS")?, pair.ratio_of("CYCLES")?);
-    (cycles > 0.0).then(|| instructions / cycles)
+    let ipc = |counts: &BTreeMap<String, f64>| {
+        let count = |event: &str| counts.get(event).map(|count| count.round() as u64);
+        named("ipc")?.value(count).ok()
+    };
+    let (before, after) = (ipc(&pair.before.counts)?, ipc(&pair.after.counts)?);
+    (before > 0.0).then(|| after / before)
 }
 
 /// Facts that change how the figures are to be read.

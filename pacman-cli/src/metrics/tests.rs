@@ -141,7 +141,12 @@ fn counts_become_values() {
     for line in ["core-utilisation    0.5000 ", "frequency-net       1000000000  Hz"] {
         assert!(text.contains(line), "{text}");
     }
-    assert!(text.contains(&format!("\nnot computable from {}: non-halted-cpi, ", counts.path())));
+    assert!(
+        text.contains(&format!(
+            "\nnot computable from {}: core-ipc, non-halted-cpi, ",
+            counts.path()
+        ))
+    );
 }
 
 #[test]

@@ -279,7 +279,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         useful_processor_share: report.useful_processor_share(),
         events: columns.events.iter().map(event).collect(),
         sets: &columns.sets,
-        metrics: columns.metrics.iter().copied().map(metric).collect(),
+        metrics: columns.metrics.list().map(metric).collect(),
         overhead: Overhead {
             execution_s: report.overhead.nanoseconds.map(|time| time / 1e9),
             reads: &report.overhead.reads,

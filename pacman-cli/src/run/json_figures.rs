@@ -58,7 +58,7 @@ pub(super) fn figures<'a>(
     let readings =
         || figures.counts.iter().map(|count| count.and_then(|count| count.readings).map(Quotient));
     let values = || figures.metrics.iter().map(|value| value.map(Quotient));
-    let metrics = || columns.metrics.iter().map(|metric| metric.name());
+    let metrics = || columns.metrics.list().map(|metric| metric.name());
     Figures {
         counts: ByName(move || names().zip(counts())),
         counted_shares: columns.rotate().then_some(ByName(move || names().zip(shares()))),

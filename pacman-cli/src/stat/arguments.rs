@@ -158,14 +158,16 @@ JSON:
                    below 1 its count is an estimate
     ipc, stall_share, ghz
                    null unless their events were counted
+    metrics        those of pacman-pmu metrics whose events were counted, by name
     implausible    the reason why its impossible counts were left out, or null
     notes          a list of lines
     run, user_ns, system_ns, exit_status
                    a run's label, processor time and end; null for other rows
-  total            time_ns, counts, counted_shares, ipc, stall_share, ghz, and missing: the number
-                   of rows without counts
+  total            time_ns, counts, counted_shares, ipc, stall_share, ghz, metrics, and missing:
+                   the number of rows without counts
   summaries        with --repeat median, minimum and maximum, each with time_ns, counts,
-                   counted_shares, ipc, stall_share, ghz, user_ns and system_ns; otherwise null
+                   counted_shares, ipc, stall_share, ghz, metrics, user_ns and system_ns; otherwise
+                   null
   notes            a list of facts that the reader of the figures must know
 
 CSV:

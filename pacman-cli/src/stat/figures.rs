@@ -5,11 +5,11 @@ use std::time::Duration;
 use pacman_core::Event;
 use pacman_core::report::{DOUBTED, implausible, zero_count_warnings};
 use pacman_core::topology::Context;
-use pacman_metrics::rates::{Counted, ipc};
 use serde::Serialize;
 
 use super::count::Count;
 use super::usage::Usage;
+use crate::derived::Metrics;
 use crate::exit::Exit;
 use crate::implausible::note;
 
@@ -19,11 +19,8 @@ pub(super) struct Columns {
     pub(super) events: Vec<Column>,
     /// The events that were counted at the same time, as numbers; several lists if sets rotated.
     pub(super) sets: Vec<Vec<usize>>,
-    instructions: Option<usize>,
-    cycles: Option<usize>,
-    stalls: Option<usize>,
-    /// Cycles of both modes, and the CPU time: the frequency's two parts.
-    frequency: Option<(usize, usize)>,
+    /// The metrics that follow from them.
+    pub(super) metrics: Metrics,
 }
 
 /// One counted event.
@@ -115,18 +112,7 @@ pub(super) struct Figures {
     /// Rows without counts that the sum lacks.
     pub(super) missing: usize,
     /// Set for medians and the like: the median of IPC is not the quotient of median counts.
-    pub(super) derived: Option<Derived>,
-}
-
-/// Figures that follow from counts of one group; `None` where they do not.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Derived {
-    /// Instructions per cycle.
-    pub(super) ipc: Option<f64>,
-    /// The part of the cycles that were stalled.
-    pub(super) stalled: Option<f64>,
-    /// Cycles a nanosecond on a CPU.
-    pub(super) ghz: Option<f64>,
+    pub(super) derived: Option<Vec<Option<f64>>>,
 }
 
 impl Columns {
@@ -142,25 +128,17 @@ impl Columns {
     }
 
     pub(super) fn new(events: Vec<Column>) -> Columns {
+        let all = (0..events.len()).collect();
+        let columns = Columns { events, sets: Vec::new(), metrics: Metrics::default() };
+        columns.in_sets(vec![all])
+    }
+
+    /// The same columns, counted in these sets.
+    pub(super) fn in_sets(self, sets: Vec<Vec<usize>>) -> Columns {
+        let events = self.events;
         let find = |name: &str| events.iter().position(|event| event.name == name);
-        // Both of a pair see the same modes, or they do not belong together.
-        let pair = |name: &str| {
-            let modes = ["", ":k", ":uk"];
-            modes.iter().find_map(|modes| {
-                Some((find(&format!("{name}{modes}"))?, find(&format!("CYCLES{modes}"))?))
-            })
-        };
-        let (instructions, stalls) = (pair("INSTRUCTIONS"), pair("STALL_CYCLES"));
-        let same = |pair: Option<(usize, usize)>, cycles| pair.filter(|(_, of)| *of == cycles);
-        let cycles = instructions.or(stalls).map(|(_, cycles)| cycles);
-        Columns {
-            instructions: cycles.and_then(|of| same(instructions, of)).map(|(at, _)| at),
-            stalls: cycles.and_then(|of| same(stalls, of)).map(|(at, _)| at),
-            cycles,
-            frequency: find("CYCLES:uk").zip(find("task-clock")),
-            sets: vec![(0..events.len()).collect()],
-            events,
-        }
+        let doubted = (0..events.len()).filter(|at| events[*at].doubt.is_some()).collect();
+        Columns { metrics: Metrics::over(&sets, doubted, find), sets, events }
     }
 
     /// Whether sets of events rotated, so that counts may be estimates.
@@ -173,52 +151,29 @@ impl Columns {
         self.sets.iter().all(|set| set.contains(&one) == set.contains(&other))
     }
 
-    pub(super) fn has_ipc(&self) -> bool {
-        self.instructions.is_some()
-    }
-
-    pub(super) fn has_stalls(&self) -> bool {
-        self.stalls.is_some()
-    }
-
-    pub(super) fn has_frequency(&self) -> bool {
-        self.frequency.is_some()
-    }
-
-    /// The figures that follow from a row's counts of one time; a sum that lacks a row has none.
-    pub(super) fn derive(&self, figures: &Figures) -> Derived {
-        if let Some(derived) = figures.derived {
-            return derived;
+    /// The metrics of a row; a sum that lacks a row has none.
+    pub(super) fn derive(&self, figures: &Figures) -> Vec<Option<f64>> {
+        if let Some(derived) = &figures.derived {
+            return derived.clone();
         }
-        let Some(counts) = figures.counts.as_ref().filter(|_| figures.missing == 0) else {
-            return Derived::default();
-        };
-        let counted = |count| Counted { count, group: 0, enabled_ns: 0, running_ns: 0 };
-        // An absent count is not 0, so it gives no warning.
-        let pair = |above: usize, below: usize| {
-            let (over, under) = (counts[above].value()?, counts[below].value()?);
-            let name = |at: usize| self.events[at].name.as_str();
-            let doubts = zero_count_warnings(&[(name(below), under), (name(above), over)]);
-            (self.share_time(above, below) && doubts.is_empty()).then_some((over, under))
-        };
-        let quotient = |above: usize, below: usize| {
-            let (over, under) = pair(above, below)?;
-            (under > 0).then(|| over as f64 / under as f64)
-        };
-        Derived {
-            ipc: self
-                .instructions
-                .zip(self.cycles)
-                .and_then(|(instructions, cycles)| pair(instructions, cycles))
-                .and_then(|(over, under)| ipc(counted(over), counted(under)).ok())
-                .map(|rate| rate.value),
-            stalled: self
-                .stalls
-                .zip(self.cycles)
-                .and_then(|(stalls, cycles)| quotient(stalls, cycles))
-                .filter(|share| *share <= 1.0),
-            ghz: self.frequency.and_then(|(cycles, clock)| quotient(cycles, clock)),
-        }
+        let counts = figures.counts.as_ref().filter(|_| figures.missing == 0);
+        let count = |event: usize| counts?[event].value();
+        let time = u64::try_from(figures.time.as_nanos()).ok();
+        self.metrics.values(count, time.filter(|_| counts.is_some()))
+    }
+
+    /// Takes events that never moved as absent in metrics, and returns a warning about each.
+    pub(super) fn leave_out_unmoved(&mut self, total: &Figures) -> Vec<String> {
+        let Some(counts) = &total.counts else { return Vec::new() };
+        let hardware = self.events.iter().zip(counts).enumerate();
+        let hardware = hardware.filter(|(_, (event, _))| event.hardware);
+        let counts: Vec<(usize, &str, u64)> = hardware
+            .filter_map(|(at, (event, count))| Some((at, event.name.as_str(), count.value()?)))
+            .collect();
+        self.metrics.leave_out_unmoved(&counts);
+        let counts: Vec<(&str, u64)> =
+            counts.iter().map(|(_, name, count)| (*name, *count)).collect();
+        zero_count_warnings(&counts)
     }
 }
 
@@ -241,17 +196,6 @@ impl Columns {
                 row.implausible = Some(why);
             }
         }
-    }
-
-    /// Hardware events that stayed at 0 while another one counted a lot: on a machine that
-    /// counts them that is hardly ever so.
-    pub(super) fn zero_count_warnings(&self, total: &Figures) -> Vec<String> {
-        let Some(counts) = &total.counts else { return Vec::new() };
-        let hardware = self.events.iter().zip(counts).filter(|(event, _)| event.hardware);
-        let counts: Vec<(&str, u64)> = hardware
-            .filter_map(|(event, count)| Some((event.name.as_str(), count.value()?)))
-            .collect();
-        zero_count_warnings(&counts)
     }
 }
 
@@ -367,29 +311,35 @@ mod tests {
     #[test]
     fn ratios_need_both_parts_of_the_same_modes() {
         let all = columns(&["CYCLES", "INSTRUCTIONS", "STALL_CYCLES"]);
-        let derived = all.derive(&figures(&[1000, 1500, 250]));
-        assert_eq!(derived, Derived { ipc: Some(1.5), stalled: Some(0.25), ghz: None });
-        assert_eq!(all.derive(&figures(&[0, 1500, 250])), Derived::default(), "no cycles");
+        let value = |columns: &Columns, name: &str, counts: &[u64]| {
+            columns.derive(&figures(counts))[columns.metrics.place(name).expect(name)]
+        };
+        assert_eq!(value(&all, "ipc", &[1000, 1500, 250]), Some(1.5));
+        assert_eq!(value(&all, "stall-share-issue", &[1000, 1500, 250]), Some(0.25));
+        assert_eq!(all.derive(&figures(&[0, 1500, 250])), [None; 3], "no cycles");
+        assert_eq!(value(&all, "stall-share-issue", &[1000, 1500, 1001]), None, "more than all");
         let mixed = columns(&["CYCLES", "INSTRUCTIONS:k", "task-clock"]);
-        assert!(!mixed.has_ipc() && !mixed.has_frequency(), "user cycles are not all cycles");
+        assert_eq!(mixed.metrics.list().count(), 0, "user cycles are not all cycles");
+        let kernel = columns(&["CYCLES:k", "INSTRUCTIONS:k"]);
+        assert_eq!(value(&kernel, "ipc", &[1000, 500]), Some(0.5));
         let whole = columns(&["CYCLES:uk", "task-clock"]);
-        assert_eq!(whole.derive(&figures(&[3_000, 1_000])).ghz, Some(3.0));
+        assert_eq!(value(&whole, "frequency-on-cpu", &[3_000, 1_000]), Some(3e9));
     }
 
     #[test]
     fn a_count_that_never_moves_is_doubted() {
-        let all = columns(&["CYCLES", "STALL_CYCLES"]);
-        let doubts = all.zero_count_warnings(&figures(&[5_000_000, 0]));
+        let mut all = columns(&["CYCLES", "STALL_CYCLES"]);
+        let doubts = all.leave_out_unmoved(&figures(&[5_000_000, 0]));
         assert_eq!(
             doubts,
             [
                 "STALL_CYCLES stayed at 0 over 5000000 CYCLES: this machine may not count it, as hypervisors let only some events through"
             ]
         );
-        assert_eq!(all.derive(&figures(&[5_000_000, 0])).stalled, None, "a doubt is no share");
-        assert!(all.zero_count_warnings(&figures(&[5_000_000, 1])).is_empty());
-        assert!(all.zero_count_warnings(&figures(&[900, 0])).is_empty(), "too little to tell");
-        assert_eq!(all.derive(&figures(&[900, 0])).stalled, Some(0.0));
+        assert_eq!(all.derive(&figures(&[5_000_000, 0])), [None], "a doubt is no share");
+        assert!(all.leave_out_unmoved(&figures(&[5_000_000, 1])).is_empty());
+        assert!(all.leave_out_unmoved(&figures(&[900, 0])).is_empty(), "too little to tell");
+        assert_eq!(all.derive(&figures(&[900, 0])), [Some(0.0)]);
     }
 
     #[test]

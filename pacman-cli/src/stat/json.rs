@@ -1,5 +1,6 @@
 //! The answer for programs.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -84,6 +85,8 @@ struct Figures {
     stall_share: Option<f64>,
     /// Rate of the clock in 10⁹ Hz.
     ghz: Option<f64>,
+    /// Values by name of the [metric](observe.md#meaning-of-the-figures); null where absent.
+    metrics: BTreeMap<&'static str, Option<f64>>,
     /// Parts of the issue slots.
     slots: Option<SlotsDocument>,
 }
@@ -259,7 +262,10 @@ fn run_of(row: &Row) -> Option<&Run> {
 }
 
 fn figures(answer: &Answer, figures: &figures::Figures) -> Figures {
+    let metrics = &answer.columns.metrics;
     let derived = answer.columns.derive(figures);
+    let names = metrics.list().map(|metric| metric.name());
+    let value = |name: &str| derived[metrics.place(name)?];
     let counts = figures.counts.as_ref();
     Figures {
         time_ns: nanos(figures.time),
@@ -267,9 +273,10 @@ fn figures(answer: &Answer, figures: &figures::Figures) -> Figures {
         counted_shares: counts
             .filter(|_| answer.columns.rotate())
             .map(|counts| counts.iter().map(|count| count.share()).collect()),
-        ipc: derived.ipc,
-        stall_share: derived.stalled,
-        ghz: derived.ghz,
+        ipc: value("ipc"),
+        stall_share: value("stall-share-issue"),
+        ghz: value("frequency-on-cpu").map(|frequency| frequency / 1e9),
+        metrics: names.zip(derived.iter().copied()).collect(),
         slots: SlotsDocument::of(&answer.columns, figures),
     }
 }

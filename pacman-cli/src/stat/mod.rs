@@ -63,7 +63,7 @@ fn threads(args: &StatArgs) -> CliResult {
     let sink = Sink::open(args)?;
     let signals = Signals::hold()?;
     let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
-    writer.answer.columns.sets = chosen.made.sets.clone();
+    writer.answer.columns = writer.answer.columns.in_sets(chosen.made.sets.clone());
     writer.answer.notes.extend(chosen.footnote);
     let follower = |held: &Held| Follower::new(&chosen.made, places.clone(), held.pid, &topology);
     if let Some(times) = args.repeat {
@@ -96,7 +96,7 @@ fn process(args: &StatArgs, pid: i32) -> CliResult {
         command => Some(Held::start(command, &signals)?),
     };
     let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
-    writer.answer.columns.sets = chosen.made.sets.clone();
+    writer.answer.columns = writer.answer.columns.in_sets(chosen.made.sets.clone());
     writer.answer.notes.extend(chosen.footnote);
     let mut follower = Follower::attach(&chosen.made, pid, &topology)?;
     if let Some(held) = &held {

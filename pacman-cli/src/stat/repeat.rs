@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::arguments::StatArgs;
 use super::count::Count;
-use super::figures::{Columns, Derived, Figures, Row, Run, Who};
+use super::figures::{Columns, Figures, Row, Run, Who};
 use super::launch::Held;
 use super::run::{Collector, Outcome, count};
 use super::usage::Usage;
@@ -56,6 +56,8 @@ pub(super) fn repeat<'a>(
     }
     writer.answer.usage = used;
     let exit = Some(Exit::Status(failed.unwrap_or(0)));
+    let total = Figures::sum(rows.iter().map(|row| &row.figures));
+    writer.answer.columns.leave_out_unmoved(&total);
     let summaries = summaries(&writer.answer.columns, &rows);
     Ok(writer.runs(elapsed, rows, summaries, exit).or(failed).unwrap_or(0))
 }
@@ -112,8 +114,8 @@ fn summary(columns: &Columns, runs: &[Row], label: &str, which: usize) -> Row {
         statistics(runs.iter().filter_map(time).collect(), |time| *time, |a, b| (a + b) / 2)
             .map(|three| three[which])
     };
-    let rate = |rate: fn(Derived) -> Option<f64>| {
-        let rates = runs.iter().filter_map(|run| rate(columns.derive(&run.figures)));
+    let metric = |at: usize| {
+        let rates = runs.iter().filter_map(|run| columns.derive(&run.figures)[at]);
         statistics(rates.collect(), |rate| *rate, f64::midpoint).map(|three| three[which])
     };
     let usage = |of: fn(Usage) -> Duration| {
@@ -138,11 +140,7 @@ fn summary(columns: &Columns, runs: &[Row], label: &str, which: usize) -> Row {
             missing: usize::from(counts.is_none()),
             counts,
             time: time(&|run| Some(run.figures.time)).unwrap_or_default(),
-            derived: Some(Derived {
-                ipc: rate(|derived| derived.ipc),
-                stalled: rate(|derived| derived.stalled),
-                ghz: rate(|derived| derived.ghz),
-            }),
+            derived: Some((0..columns.metrics.list().count()).map(metric).collect()),
         },
         notes: Vec::new(),
         implausible: None,
@@ -155,7 +153,7 @@ fn statistics<T: Copy, K: PartialOrd>(
     key: impl Fn(&T) -> K,
     middle: fn(T, T) -> T,
 ) -> Option<[T; 3]> {
-    // No figure is a NaN: derived figures are quotients by more than 0.
+    // No figure is a NaN: metrics are finite.
     values.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
     let (first, last) = (*values.first()?, *values.last()?);
     let half = values.len() / 2;
@@ -208,7 +206,7 @@ mod tests {
         let [median, minimum, maximum] = summaries(&columns(), &runs).try_into().expect("three");
         assert_eq!(median.figures.counts, exact([20, 40]));
         assert_eq!(median.figures.time, Duration::from_secs(2));
-        let ipc = |row: &Row| columns().derive(&row.figures).ipc;
+        let ipc = |row: &Row| columns().derive(&row.figures)[0];
         assert_eq!([&median, &minimum, &maximum].map(ipc), [Some(1.0), Some(1.0), Some(4.0)]);
         assert_eq!(maximum.figures.counts, exact([40, 40]));
         let Who::Run(summary) = minimum.who else { panic!("a summary") };

@@ -47,9 +47,23 @@ impl SlotsDocument {
 
 /// The headings of the shares; none without their events.
 pub(super) fn headings(columns: &Columns) -> Vec<grid::Column> {
-    let names = ["retiring", "bad spec", "frontend", "backend", "SMT"];
-    names[..categories(columns)].iter().map(|name| grid::Column::right(name, "%")).collect()
+    let shown = CATEGORIES[..categories(columns)].iter();
+    shown.map(|(_, title)| grid::Column::right(title, "%")).collect()
 }
+
+/// Whether a metric is one of these shares.
+pub(super) fn shows(columns: &Columns, metric: &str) -> bool {
+    CATEGORIES[..categories(columns)].iter().any(|(name, _)| *name == metric)
+}
+
+/// The metrics of the categories, and their headings.
+const CATEGORIES: [(&str, &str); 5] = [
+    ("topdown-retiring", "retiring"),
+    ("topdown-bad-speculation", "bad spec"),
+    ("topdown-frontend-bound", "frontend"),
+    ("topdown-backend-bound", "backend"),
+    ("topdown-smt-contention", "SMT"),
+];
 
 /// A row's shares in percent, as many as [`headings`].
 pub(super) fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {

@@ -11,6 +11,7 @@ use super::figures::{Columns, Figures, Row, Who, cores};
 use super::grouping::top;
 use super::slots;
 use crate::exit::Exit;
+use crate::words::metric;
 
 /// The block of one interval.
 pub(super) fn part(answer: &Answer, interval: Interval, rows: &[Row]) -> String {
@@ -224,15 +225,16 @@ fn headings(columns: &Columns) -> Vec<Column> {
         let unit = if event.unit == "ns" { "ms" } else { event.unit };
         Column::right(&clean(&event.title()), unit)
     };
-    let derived = [
-        (columns.has_ipc(), "IPC", ""),
-        (columns.has_stalls(), "stalled", "%"),
-        (columns.has_frequency(), "clock", "GHz"),
-        (true, "time", "s"),
-    ];
-    let derived = derived.iter().filter(|(is_there, ..)| *is_there);
-    let derived = derived.map(|(_, name, unit)| Column::right(name, unit));
-    columns.events.iter().map(event).chain(slots::headings(columns)).chain(derived).collect()
+    let titles: Vec<(String, &str)> = columns.metrics.titles().collect();
+    let metrics = beside_slots(columns).map(|at| Column::right(&titles[at].0, ""));
+    let metrics = metrics.chain([Column::right("time", "s")]);
+    columns.events.iter().map(event).chain(slots::headings(columns)).chain(metrics).collect()
+}
+
+/// The metrics that have no column among those of the slots.
+fn beside_slots(columns: &Columns) -> impl Iterator<Item = usize> + '_ {
+    let metrics = columns.metrics.list().enumerate();
+    metrics.filter(|(_, metric)| !slots::shows(columns, metric.name())).map(|(at, _)| at)
 }
 
 fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
@@ -258,15 +260,7 @@ fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
     };
     cells.extend(slots::cells(columns, figures));
     let derived = columns.derive(figures);
-    if columns.has_ipc() {
-        cells.push(derived.ipc.map_or_else(absent, |ipc| format!("{ipc:.3}")));
-    }
-    if columns.has_stalls() {
-        cells.push(derived.stalled.map_or_else(absent, |share| format!("{:.1}", 100.0 * share)));
-    }
-    if columns.has_frequency() {
-        cells.push(derived.ghz.map_or_else(absent, |ghz| format!("{ghz:.3}")));
-    }
+    cells.extend(beside_slots(columns).map(|at| derived[at].map_or_else(absent, metric)));
     cells.push(format!("{:.3}", figures.time.as_secs_f64()));
     cells
 }

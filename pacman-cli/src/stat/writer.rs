@@ -146,6 +146,8 @@ impl AnswerWriter {
     /// Writes the counts of one interval.
     pub(super) fn part(&mut self, interval: Interval, mut rows: Vec<Row>) {
         self.answer.columns.leave_out(&mut rows);
+        let total = Figures::sum(rows.iter().map(|row| &row.figures));
+        self.answer.columns.leave_out_unmoved(&total);
         let rows = self.arranged(rows);
         let text = match self.format {
             Format::Text => text::part(&self.answer, interval, &rows),
@@ -165,7 +167,8 @@ impl AnswerWriter {
         self.answer.columns.leave_out(&mut rows);
         let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        self.answer.notes.extend(self.answer.columns.zero_count_warnings(&total));
+        let doubts = self.answer.columns.leave_out_unmoved(&total);
+        self.answer.notes.extend(doubts);
         let rows = self.arranged(rows);
         let text = match self.format {
             Format::Text => text::whole(&self.answer, interval, &rows, &[], exit),
@@ -188,7 +191,8 @@ impl AnswerWriter {
     ) -> Option<u8> {
         let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        self.answer.notes.extend(self.answer.columns.zero_count_warnings(&total));
+        let doubts = self.answer.columns.leave_out_unmoved(&total);
+        self.answer.notes.extend(doubts);
         let text = match self.format {
             Format::Text => text::whole(&self.answer, interval, &rows, &summaries, exit),
             Format::Csv => self.csv(interval, &[rows, summaries].concat()),

@@ -33,13 +33,24 @@ impl Node {
                 }
             }
             Node::Call(function, arguments) => {
-                let choose: fn(f64, f64) -> f64 = match function {
-                    Function::Min => f64::min,
-                    Function::Max => f64::max,
-                };
                 let values = arguments.iter().map(|argument| argument.value(count));
-                let chosen = values.reduce(|one, other| Ok(choose(one?, other?)));
-                chosen.unwrap_or_else(|| Err(format!("{self} has no arguments")))
+                let values = values.collect::<Result<Vec<f64>, String>>()?;
+                let chosen = match (function, &*values) {
+                    (Function::Min, values) => values.iter().copied().reduce(f64::min),
+                    (Function::Max, values) => values.iter().copied().reduce(f64::max),
+                    (Function::Part, [_, 0.0]) => return Err(format!("{} is 0", arguments[1])),
+                    (Function::Part, [part, whole]) if part > whole => {
+                        let (one, other) = (&arguments[0], &arguments[1]);
+                        return Err(format!("{one} ({part}) is more than {other} ({whole})"));
+                    }
+                    (Function::Part, [part, whole]) => Some(part / whole),
+                    (Function::Part, _) => None,
+                };
+                match chosen {
+                    Some(value) if value.is_finite() => Ok(value),
+                    Some(_) => Err(format!("{self} is beyond the largest number")),
+                    None => Err(format!("{self} lacks an argument")),
+                }
             }
         }
     }

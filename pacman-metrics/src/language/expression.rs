@@ -24,7 +24,7 @@ pub(super) enum Node {
     /// An event or one of [`QUANTITIES`].
     Name(String),
     Binary(Box<Node>, Operator, Box<Node>),
-    /// A call with at least one argument.
+    /// A call with at least one argument; that of a part has two.
     Call(Function, Vec<Node>),
 }
 
@@ -40,6 +40,8 @@ pub(super) enum Operator {
 pub(super) enum Function {
     Min,
     Max,
+    /// A part over its whole.
+    Part,
 }
 
 /// Names of quantities of a sample; they are not events.
@@ -128,12 +130,13 @@ impl Operator {
 }
 
 impl Function {
-    pub(super) const ALL: [Function; 2] = [Function::Min, Function::Max];
+    pub(super) const ALL: [Function; 3] = [Function::Min, Function::Max, Function::Part];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Function::Min => "min",
             Function::Max => "max",
+            Function::Part => "part",
         }
     }
 }

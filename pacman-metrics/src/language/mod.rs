@@ -10,7 +10,8 @@
 //! faults       | faults per second    | "page-faults" * 1e9 / NANOSECONDS | how often memory is missing
 //! ```
 //!
-//! An expression has numbers, `+ - * /`, parentheses, `min(…)` and `max(…)`, and names:
+//! An expression has numbers, `+ - * /`, parentheses, functions and names. The functions are `min(…)`,
+//! `max(…)` and `part(A, B)`: A over B, without a value where the part is more than the whole.
 //!
 //! - A **bare name** begins with a letter or `_`, followed by letters, digits and `_ . : =`. So it
 //!   includes modifiers (`UOPS_ISSUED.ANY:c=1`), but no hyphen: `A-B` subtracts.
@@ -21,9 +22,11 @@
 //!   `CONTEXTS` (the contexts of the core that ran all the time of the sample). The value of a core
 //!   comes from the sums over these contexts.
 //!
-//! The value of a metric is finite and at least 0. Otherwise there is an error with the reason.
+//! The value of a metric is finite and at least 0. Otherwise there is an error with the reason. [`Applied`]
+//! computes metrics over the rows of a table.
 
 mod alternatives;
+mod applied;
 mod builtin;
 mod check;
 mod evaluate;
@@ -37,7 +40,8 @@ mod token;
 mod tests;
 
 pub use self::alternatives::one_of_each_name;
-pub use self::builtin::builtin;
+pub use self::applied::Applied;
+pub use self::builtin::{builtin, named};
 pub use self::check::Countable;
 pub use self::expression::Expression;
 pub use self::metric::Metric;

@@ -85,13 +85,16 @@ impl Parser {
         let Some(function) = Function::ALL.into_iter().find(|known| known.name() == name) else {
             let near = pacman_events::nearest(name, Function::ALL.iter().map(|one| one.name()));
             let hint = near.first().map_or(String::new(), |near| format!("; nearest: {near}"));
-            return Err(format!("there is no function {name}, only min and max{hint}"));
+            return Err(format!("there is no function {name}, only min, max and part{hint}"));
         };
         let mut arguments = vec![self.sum()?];
         while self.tokens.next_if_eq(&Token::Sign(',')).is_some() {
             arguments.push(self.sum()?);
         }
         self.close(name)?;
+        if function == Function::Part && arguments.len() != 2 {
+            return Err("part takes two: the part and the whole".into());
+        }
         Ok(Node::Call(function, arguments))
     }
 

@@ -38,6 +38,8 @@ fn operators_rank_and_go_from_left_to_right() {
         ("min(A, B, 5)", 4.0),
         ("max (A, B * 2)", 8.0),
         ("max(B - A, 0)", 0.0),
+        ("part(B, 8)", 0.5),
+        ("part(B, B) - part(Z, A)", 1.0),
         ("UOPS_ISSUED.ANY:c=1 / A", 10.0 / 6.0),
         ("\"cpu/event=0x3c,umask=0/u\" - A", 14.0),
         ("Z / A", 0.0),
@@ -62,6 +64,9 @@ fn no_value_comes_with_its_reason() {
         ("1e300 * M", "is beyond the largest number"),
         ("1e300 * 1e300 - M", "because (1000"),
         ("min(A, B / Z)", "because Z is 0"),
+        ("part(A, B)", "because A (6) is more than B (4)"),
+        ("part(Z, Z)", "because Z is 0"),
+        ("part(X, A)", "because X was not counted"),
     ] {
         let error = metric(expression).value(count).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotComputable);
@@ -87,8 +92,10 @@ fn lines_that_are_no_metric_are_refused_by_file_and_line() {
         ("m | 1 | (A | w", "the ) of ( is missing"),
         ("m | 1 | A) | w", "a ) without its ("),
         ("m | 1 | (A, B) | w", "an operator or ) is expected before ,"),
-        ("m | 1 | maxx(A) | w", "no function maxx, only min and max; nearest: max"),
+        ("m | 1 | maxx(A) | w", "no function maxx, only min, max and part; nearest: max"),
         ("m | 1 | min() | w", "is expected where ) stands"),
+        ("m | 1 | part(A) | w", "part takes two: the part and the whole"),
+        ("m | 1 | part(A, B, A) | w", "part takes two"),
         ("m | 1 | 0x10 * A | w", "0x10 is not a number"),
         ("m | 1 | 1e999 * A | w", "1e999 is beyond the largest number"),
         ("m | 1 | A % B | w", "'%' means nothing here"),
@@ -138,10 +145,12 @@ fn node() -> impl Strategy<Value = Node> {
     let operators = [Operator::Add, Operator::Subtract, Operator::Multiply, Operator::Divide];
     prop_oneof![name(), number()].prop_recursive(5, 48, 4, move |inner| {
         let operator = prop::sample::select(operators.to_vec());
-        let function = prop::sample::select(Function::ALL.to_vec());
+        let function = prop::sample::select(vec![Function::Min, Function::Max]);
         prop_oneof![
             3 => (inner.clone(), operator, inner.clone())
                 .prop_map(|(l, o, r)| Node::Binary(Box::new(l), o, Box::new(r))),
+            1 => (inner.clone(), inner.clone())
+                .prop_map(|(part, whole)| Node::Call(Function::Part, vec![part, whole])),
             1 => (function, prop::collection::vec(inner, 1..4)).prop_map(|(f, a)| Node::Call(f, a)),
         ]
     })

@@ -91,7 +91,7 @@ fn continues_name(letter: char) -> bool {
 
 fn unknown(sign: char) -> String {
     format!(
-        "{sign:?} means nothing here; there are + - * / ( ) min max, numbers and event names, \
+        "{sign:?} means nothing here; there are + - * / ( ) min max part, numbers and event names, \
          those with other signs in quotes"
     )
 }

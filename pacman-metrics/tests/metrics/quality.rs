@@ -1,8 +1,7 @@
 //! Two readings of sections whose story is known.
 
 use pacman_metrics::ErrorKind;
-use pacman_metrics::quality::{Counts, Flag, Quality, Reading, Unchecked, check};
-use pacman_metrics::utilisation::{self, KernelPart};
+use pacman_metrics::quality::{Counts, Flag, KernelPart, Quality, Reading, Unchecked, check};
 
 /// The processor of the article's machines: a Xeon Platinum 8160.
 const BASE: f64 = 2.1e9;
@@ -56,7 +55,6 @@ fn a_section_alone_has_no_flags() {
 
 #[test]
 fn every_disturbance_has_its_flag() {
-    use utilisation::Flag::{Halted, KernelInShortSection};
     let end = undisturbed();
     for (end, flag) in [
         (Reading { cpu: Some(4), ..end }, Flag::Migrated),
@@ -69,11 +67,11 @@ fn every_disturbance_has_its_flag() {
         (counted(|counts| counts.reference += 1_000), Flag::MoreThanTime),
         (
             counted(|counts| counts.kernel = Some(KernelPart { instructions: 41, cycles: 50 })),
-            Flag::Counts(KernelInShortSection),
+            Flag::KernelInShortSection,
         ),
         (
             counted(|counts| counts.kernel = Some(KernelPart { instructions: 40, cycles: 51 })),
-            Flag::Counts(KernelInShortSection),
+            Flag::KernelInShortSection,
         ),
         (
             counted(|counts| {
@@ -82,7 +80,7 @@ fn every_disturbance_has_its_flag() {
             Flag::KernelBeyondAll,
         ),
         // A halt of 6 µs, the shortest that the article saw.
-        (counted(|counts| counts.reference -= 12_600), Flag::Counts(Halted)),
+        (counted(|counts| counts.reference -= 12_600), Flag::Halted),
         (Reading { tsc: BEGIN.tsc - 1, ..end }, Flag::NonMonotonic),
         (Reading { faults: Some(8), ..end }, Flag::NonMonotonic),
         (counted(|counts| counts.cycles = 0), Flag::NonMonotonic),
@@ -90,7 +88,7 @@ fn every_disturbance_has_its_flag() {
         assert_eq!(flags(&end), [flag], "{flag:?}");
         let quality = check(&BEGIN, &end, BASE).unwrap();
         // A halt is to be explained; everything else spoils the section.
-        assert_eq!(quality.discards(), flag != Flag::Counts(Halted), "{flag:?}");
+        assert_eq!(quality.discards(), flag != Flag::Halted, "{flag:?}");
         assert!(!flag.text().is_empty());
     }
 }
@@ -118,6 +116,13 @@ fn tolerances_are_those_of_the_clocks() {
     let interrupted = check(&BEGIN, &Reading { interrupts: Some(1_001), ..long }, BASE).unwrap();
     assert_eq!((&interrupted.flags[..], interrupted.discards()), (&[Flag::Interrupted][..], false));
     assert!(check(&BEGIN, &Reading { cpu: Some(4), ..long }, BASE).unwrap().discards());
+    // A hundredth of the cycles in the kernel is to be explained.
+    let mut busy = long;
+    busy.counts.iter_mut().for_each(|counts| {
+        counts.kernel = Some(KernelPart { instructions: 340, cycles: 50 + 70_000 });
+    });
+    let busy = check(&BEGIN, &busy, BASE).unwrap();
+    assert_eq!((&busy.flags[..], busy.discards()), (&[Flag::KernelShare][..], false));
 }
 
 #[test]

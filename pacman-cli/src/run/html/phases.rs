@@ -17,8 +17,8 @@ pub(super) fn section(process: &ProcessReport) -> String {
     for (_, event) in process.columns.counted() {
         heading += &column(&event.title(), &event.unit);
     }
-    for metric in &process.columns.metrics {
-        heading += &column(metric.name(), metric.unit());
+    for (title, unit) in process.columns.metrics.titles() {
+        heading += &column(&title, unit);
     }
     let rows = process.phases.iter().flat_map(|phase| {
         let threads = phase.threads.iter().zip(&phase.unended);

@@ -19,8 +19,8 @@ pub(super) fn counts(process: &ProcessReport) -> String {
     for (_, event) in &counted {
         heading.push_str(&column(&event.title(), &format!("{}, and per busy second", event.unit)));
     }
-    for metric in &columns.metrics {
-        heading.push_str(&column(metric.name(), metric.unit()));
+    for (title, unit) in columns.metrics.titles() {
+        heading.push_str(&column(&title, unit));
     }
     let row = |(at, region): (usize, &RegionReport)| {
         let figures = &region.figures;

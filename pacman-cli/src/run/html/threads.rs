@@ -46,15 +46,15 @@ fn heading(process: &ProcessReport, region: &RegionReport) -> String {
     for (_, event) in process.columns.counted() {
         heading += &column(&event.title(), &event.unit);
     }
-    for metric in &process.columns.metrics {
-        heading += &column(metric.name(), metric.unit());
+    for (title, unit) in process.columns.metrics.titles() {
+        heading += &column(&title, unit);
     }
     for state in states(region) {
         for (_, event) in process.columns.counted() {
             heading += &column(&format!("{state} {}", event.title()), &event.unit);
         }
-        for metric in &process.columns.metrics {
-            heading += &column(&format!("{state} {}", metric.name()), metric.unit());
+        for (title, unit) in process.columns.metrics.titles() {
+            heading += &column(&format!("{state} {title}"), unit);
         }
     }
     heading
@@ -107,7 +107,7 @@ fn counts(process: &ProcessReport, figures: Option<&Figures>) -> String {
         let text = quantity(count, &event.unit);
         cells.push_str(&count.map_or_else(|| cell(None), |count| value(count.value as f64, &text)));
     }
-    for at in 0..process.columns.metrics.len() {
+    for at in 0..process.columns.metrics.list().count() {
         let figure = figures.and_then(|figures| figures.metrics[at]);
         cells.push_str(&figure.map_or_else(|| cell(None), |figure| value(figure, &metric(figure))));
     }

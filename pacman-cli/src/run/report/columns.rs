@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use pacman_core::report::{DOUBTED, zero_count_warnings};
 use pacman_events::shown::shown;
-use pacman_metrics::language::{Metric, builtin};
 use pacman_regions::{EventFacts, Overhead};
 
+use crate::derived::Metrics;
 use crate::stat::grouped;
 
 /// The counted events, and the library's metrics that follow from them.
 #[derive(Debug)]
 pub(in crate::run) struct Columns {
     pub(in crate::run) events: Vec<Column>,
-    pub(in crate::run) metrics: Vec<&'static Metric>,
+    pub(in crate::run) metrics: Metrics,
     /// The events that were counted at the same time, as numbers; several lists if sets took turns.
     pub(in crate::run) sets: Vec<Vec<usize>>,
     /// Seconds that observing an execution takes on a thread.
@@ -71,7 +71,7 @@ pub(in crate::run) struct Figures {
     /// mostly of the readings, if observing the executions takes longer than the executions, or if a clock counted
     /// more than the time.
     pub(in crate::run) rates: Vec<Option<f64>>,
-    /// One a metric; `None` where it is not computable.
+    /// One a metric; `None` where it has no value.
     pub(in crate::run) metrics: Vec<Option<f64>>,
 }
 
@@ -100,21 +100,19 @@ impl Columns {
                 }
             })
             .collect();
-        let counted = |name: &&str| {
-            events.iter().any(|event| event.uncounted.is_none() && event.is_called(name))
-        };
-        // Reading the metrics takes as long as the rest of a short report.
-        let all = if events.is_empty() { &[] } else { builtin() };
-        let metrics = all
-            .iter()
-            .filter(|metric| metric.events().iter().all(counted))
-            // A core's clock over a region is not known, only its threads' time.
-            .filter(|metric| !metric.expression().names().iter().any(|name| CLOCKS.contains(name)))
-            .collect();
         let counted = events.iter().enumerate().filter(|(_, event)| event.uncounted.is_none());
         let sets = match sets {
             [] => vec![counted.map(|(at, _)| at).collect()],
             several => several.to_vec(),
+        };
+        // Reading the metrics takes as long as the rest of a short report.
+        let metrics = if events.is_empty() {
+            Metrics::default()
+        } else {
+            let doubted = (0..events.len()).filter(|at| events[*at].doubt.is_some()).collect();
+            let is =
+                |event: &Column, name: &str| event.uncounted.is_none() && event.is_called(name);
+            Metrics::over(&sets, doubted, |name| events.iter().position(|event| is(event, name)))
         };
         let overhead = overhead.nanoseconds.unwrap_or(0.0) * 1e-9;
         Columns { events, metrics, sets, overhead }
@@ -132,16 +130,6 @@ impl Columns {
             others.iter().all(|other| set.contains(other) == set.contains(first))
         };
         self.sets.iter().all(is_with)
-    }
-
-    /// Whether a metric's counts are of the same executions. A quotient of two sets would compare two
-    /// times. The time of a row is that of all its executions.
-    fn is_of_one_time(&self, metric: &Metric) -> bool {
-        let places: Vec<usize> =
-            metric.events().iter().filter_map(|name| self.place(name)).collect();
-        let has_time = metric.expression().names().contains(&"NANOSECONDS");
-        let in_all = |at: &usize| self.sets.iter().all(|set| set.contains(at));
-        self.share_time(&places) && (!has_time || places.iter().all(in_all))
     }
 
     /// The events that were counted, with their place in figures.
@@ -198,17 +186,12 @@ impl Columns {
                 .map(|count| count.value as f64 / seconds)
                 .filter(is_possible)
         };
-        let known = |name: &str| {
-            if name == "NANOSECONDS" {
-                return (complete && has_rates).then_some((seconds * 1e9) as u64);
-            }
-            let count = self.place(name).and_then(|at| counts[at]);
-            count.filter(|count| !count.is_mostly_readings())?;
-            self.sum(name, rows)
+        let time = (complete && has_rates).then_some((seconds * 1e9) as u64);
+        let known = |event: usize| {
+            counts[event].filter(|count| !count.is_mostly_readings())?;
+            self.sum_of(event, rows)
         };
-        let value =
-            |metric: &Metric| metric.value(known).ok().filter(|_| self.is_of_one_time(metric));
-        let metrics = self.metrics.iter().map(|metric| value(metric)).collect();
+        let metrics = self.metrics.values(known, time);
         let rates = counts.iter().zip(&self.events).map(rate).collect();
         let shares = (0..self.events.len()).map(|event| share(rows, event)).collect();
         Figures { rates, metrics, counts, shares }
@@ -221,7 +204,10 @@ impl Columns {
 
     /// The sum of an event over rows that all counted it.
     pub(super) fn sum(&self, name: &str, rows: &[&pacman_regions::Row]) -> Option<u64> {
-        let at = self.place(name)?;
+        self.sum_of(self.place(name)?, rows)
+    }
+
+    fn sum_of(&self, at: usize, rows: &[&pacman_regions::Row]) -> Option<u64> {
         // All events of a set are counted together or not at all.
         let counts = rows.iter().map(|row| row.counts.get(at).copied().flatten());
         counts.reduce(|sum, count| Some(sum?.saturating_add(count?)))?
@@ -268,12 +254,19 @@ impl Columns {
         notes.extend(self.note_on_readings(all));
         let doubt = self.events.iter().find_map(|event| event.doubt.as_ref());
         notes.extend(doubt.map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}")));
-        let hardware = self.events.iter().zip(&total.counts).filter(|(event, _)| event.hardware);
-        let counted: Vec<(&str, u64)> = hardware
-            .filter_map(|(event, count)| Some((event.name.as_str(), (*count)?.value)))
-            .collect();
+        let counted = self.hardware(total);
+        let counted: Vec<(&str, u64)> =
+            counted.iter().map(|(_, name, count)| (name.as_str(), *count)).collect();
         notes.extend(zero_count_warnings(&counted));
         notes
+    }
+
+    /// The hardware events with their numbers and their counts in these figures.
+    pub(super) fn hardware(&self, total: &Figures) -> Vec<(usize, String, u64)> {
+        let all = self.events.iter().zip(&total.counts).enumerate();
+        all.filter(|(_, (event, _))| event.hardware)
+            .filter_map(|(at, (event, count))| Some((at, event.name.clone(), (*count)?.value)))
+            .collect()
     }
 }
 
@@ -317,6 +310,3 @@ pub(in crate::run) const MOSTLY_READINGS: &str = "!";
 /// The most nanoseconds that a thread's clock counts in a second. A clock beyond it contains the cost
 /// of observing; two clocks may differ by a percent.
 const MOST_OF_A_CLOCK: f64 = 1.01e9;
-
-/// Quantities of a context over a time. A thread of a region does not have them.
-const CLOCKS: [&str; 3] = ["TSC", "BASE_HZ", "CONTEXTS"];

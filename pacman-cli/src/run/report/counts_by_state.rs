@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(waiting.counts, [count(3000), count(1000)]);
         assert_eq!(useful.rates, [Some(4000.0 / 3.0), Some(1000.0)]);
         assert_eq!(waiting.rates, [Some(3000.0), Some(1000.0)]);
-        let ipc = columns.metrics.iter().position(|metric| metric.name() == "ipc");
+        let ipc = columns.metrics.place("ipc");
         let ipc = ipc.expect("both of its events are counted");
         assert_eq!((useful.metrics[ipc], waiting.metrics[ipc]), (Some(4.0 / 3.0), Some(3.0)));
     }

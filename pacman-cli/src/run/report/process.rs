@@ -78,7 +78,10 @@ impl ProcessReport {
         let of_phases = leave_out_of_phases(&mut recording);
         let recording = &recording;
         let seats = &recording.machine.as_ref().map(Seats::of).unwrap_or_default();
-        let columns = Columns::of(&recording.events, &recording.sets, &recording.overhead);
+        let mut columns = Columns::of(&recording.events, &recording.sets, &recording.overhead);
+        let all = total(recording, &columns);
+        let counts = columns.hardware(&all);
+        columns.metrics.leave_out_unmoved(&counts);
         let mut named: Vec<Name> =
             recording.regions.iter().map(|region| names.of_region(region)).collect();
         let sites = recording.regions.iter().map(|region| &region.site);
@@ -122,9 +125,9 @@ impl ProcessReport {
             let ending = recording.process.ending;
             notes.extend(open.map(|open| open.note(&region.name.short(), ending, &sites)));
         }
-        let all = regions.iter().map(|region| &region.figures);
-        let all = all.chain(phases.iter().map(|phase| &phase.figures));
-        notes.extend(columns.notes(&total(recording, &columns), all));
+        let figures = regions.iter().map(|region| &region.figures);
+        let figures = figures.chain(phases.iter().map(|phase| &phase.figures));
+        notes.extend(columns.notes(&all, figures));
         notes.extend(uncounted_threads(recording));
         notes.extend(efficiency::notes_on_times(recording));
         notes.extend(efficiency::notes(recording));

@@ -136,7 +136,7 @@ fn metrics_follow_where_all_their_events_were_counted() {
     assert_eq!(figures.rates, [Some(2_000.0), Some(2_000.0), None]);
     let events = events.map(described);
     let columns = Columns::of(&events, &[], &Overhead::default());
-    let names: Vec<&str> = columns.metrics.iter().map(|metric| metric.name()).collect();
+    let names: Vec<&str> = columns.metrics.list().map(|metric| metric.name()).collect();
     assert!(names.contains(&"ipc") && names.contains(&"llc-mpki"), "{names:?}");
     let value =
         |name: &str| figures.metrics[names.iter().position(|known| *known == name).unwrap()];

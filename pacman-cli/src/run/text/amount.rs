@@ -5,8 +5,9 @@ use crate::stat::grouped;
 pub(in crate::run) use pacman_events::plural::number;
 use pacman_events::plural::{is, noun};
 
-use crate::words::three_digits;
+pub(in crate::run) use crate::words::metric;
 pub(crate) use crate::words::{rounded, seconds, share, signed};
+use crate::words::{scaled, three_digits};
 
 /// An energy with the unit that suits it.
 pub(in crate::run) fn joules(joules: f64) -> String {
@@ -58,21 +59,6 @@ pub(in crate::run) fn rate(rate: f64, unit: &str) -> String {
 pub(in crate::run) fn difference(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "+" };
     if value == 0.0 { "0".into() } else { format!("{sign}{}", seconds(value.abs())) }
-}
-
-/// A metric's value in any unit.
-pub(in crate::run) fn metric(value: f64) -> String {
-    if value >= 1e5 { scaled(value) } else { format!("{value:.3}") }
-}
-
-/// A number with k, M or G.
-fn scaled(value: f64) -> String {
-    match value {
-        1e9.. => format!("{} G", three_digits(value / 1e9)),
-        1e6.. => format!("{} M", three_digits(value / 1e6)),
-        1e3.. => format!("{} k", three_digits(value / 1e3)),
-        _ => three_digits(value),
-    }
 }
 
 /// A part in percent, without the sign.

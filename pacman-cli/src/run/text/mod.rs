@@ -292,7 +292,7 @@ fn counts_table(process: &ProcessReport, before: Vec<Column>) -> Option<Grid> {
         heading.push(Column::right(&event.title(), unit));
         heading.push(Column::right("rate", ""));
     }
-    heading.extend(columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));
+    heading.extend(columns.metrics.titles().map(|(title, _)| Column::right(&title, "")));
     heading.push(Column::label("region"));
     Some(Grid::new(heading))
 }

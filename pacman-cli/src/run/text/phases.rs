@@ -43,7 +43,7 @@ fn phases(process: &ProcessReport, shown: &[PhaseReport]) -> Grid {
         heading.push(Column::right("useful on", "processor %"));
     }
     heading.extend(counted(process));
-    heading.extend(process.columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));
+    heading.extend(process.columns.metrics.titles().map(|(title, _)| Column::right(&title, "")));
     heading.extend([Column::left("kind"), Column::label("phase")]);
     let mut table = Grid::new(heading);
     for phase in shown {
