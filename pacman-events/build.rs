@@ -48,6 +48,9 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
 
     let fields = fields::to_rust(data, &models, &events)?;
 
+    let sources = events::sources(data, &models)?;
+    let corrections = events.corrections_to_rust()?;
+
     let packed = events.pack();
     let write = |name: &str, bytes: &[u8]| {
         fs::write(out.join(name), bytes)
@@ -56,7 +59,8 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
     write("events.bin", &packed.blob);
     names::write(&packed.names, out);
     write("layout.rs", packed.layout.as_bytes());
-    write("models.rs", models.to_rust(&packed.spans).as_bytes());
+    write("models.rs", models.to_rust(&packed.spans, &sources).as_bytes());
+    write("corrections.rs", corrections.as_bytes());
     write("netburst.rs", netburst.to_rust().as_bytes());
     write("aliases.rs", aliases.to_rust().as_bytes());
     write("fields.rs", fields.as_bytes());

@@ -44,6 +44,7 @@ pub(crate) enum Command {
     Compare(compare::CompareArgs),
     Doctor(doctor::DoctorArgs),
     Encode(events::EncodeArgs),
+    Events(events::EventsArgs),
     /// Show how well predictors do on programs that they were not trained on
     Evaluate(Elsewhere),
     List(events::ListArgs),
@@ -78,6 +79,7 @@ impl Command {
             Command::Compare(args) => compare::compare(args, out),
             Command::Doctor(args) => doctor::doctor(args, out),
             Command::Encode(args) => events::encode(args, &**platform::current(), out),
+            Command::Events(args) => events::events(args, &**platform::current(), out),
             Command::List(args) => events::list(args, &**platform::current(), out),
             Command::Memory(args) => remembered::memory(args, out),
             Command::Merge(args) => run::merge(args),

@@ -55,6 +55,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use pacman_core::event::installed;
 use pacman_core::platform;
 
 use crate::command::{Cli, Command, OnlyRun};
@@ -115,6 +116,10 @@ fn respond(answer: impl FnOnce(&mut dyn Write) -> CliResult) -> ExitCode {
     };
     let mut out = Output::new(to);
     let status = answer(&mut out).unwrap_or_else(|error| error.complain());
+    // The library found them, whichever command asked it for an event.
+    for line in installed::unusable() {
+        error::complain(line);
+    }
     ExitCode::from(status)
 }
 

@@ -43,9 +43,10 @@ struct Record {
     errata: String,
 }
 
-/// Per model, its events by folded name.
+/// Per model, its events by folded name, and the rows that correct them.
 pub(crate) struct Events {
     tables: Vec<BTreeMap<String, (String, Record)>>,
+    corrections: Vec<Row>,
 }
 
 pub(crate) struct Packed {
@@ -72,6 +73,7 @@ pub(crate) fn read(data: &Path, models: &Models) -> Result<Events, Fault> {
         tables.push(events);
     }
     corrections.all_applied()?;
+    let corrections = corrections.0.into_iter().map(|(row, _)| row).collect();
 
     let columns = &["tables", "event", "select", "counters", "smt_off", "flags", "source"];
     for mut row in tsv::read(data, "additions.tsv", columns)? {
@@ -85,7 +87,20 @@ pub(crate) fn read(data: &Path, models: &Models) -> Result<Events, Fault> {
             add(&mut tables[index], &models.all[index], &row)?;
         }
     }
-    Ok(Events { tables })
+    Ok(Events { tables, corrections })
+}
+
+/// The list that each model's table has its events from: the first line of its file, without the licence. Empty where
+/// there is no table.
+pub(crate) fn sources(data: &Path, models: &Models) -> Result<Vec<String>, Fault> {
+    let source = |model: &Model| match (directory(model), model.family) {
+        (Some(directory), _) => {
+            tsv::first_comment(data, &format!("{directory}/{}.tsv", model.table))
+        }
+        (None, "NetBurst") => tsv::first_comment(data, "netburst/events.tsv"),
+        (None, _) => Ok(String::new()),
+    };
+    models.all.iter().map(source).collect()
 }
 
 /// The directory of a model's table. NetBurst's events have files of their own form.
@@ -173,8 +188,12 @@ fn record(model: &Model, row: &Row) -> Result<Record, Fault> {
 
 /// `0x10e`, or `0x1b7@0x1a6|0x1bb@0x1a7`: selectors with the register each needs.
 fn select(row: &Row) -> Result<(u64, Vec<(u16, u16)>), Fault> {
-    let cell = row.required("select")?;
-    let fault = || row.fault(format!("select is {cell:?}, not CONFIG or CONFIG@MSR|…"));
+    select_of(row, "select")
+}
+
+fn select_of(row: &Row, column: &str) -> Result<(u64, Vec<(u16, u16)>), Fault> {
+    let cell = row.required(column)?;
+    let fault = || row.fault(format!("{column} is {cell:?}, not CONFIG or CONFIG@MSR|…"));
     if !cell.contains('@') {
         return Ok((number(cell).ok_or_else(fault)?, Vec::new()));
     }
@@ -231,6 +250,33 @@ impl Corrections {
 }
 
 impl Events {
+    /// The static of `corrections.rs`: a vendor's newer list has the same faults.
+    pub(crate) fn corrections_to_rust(&self) -> Result<String, Fault> {
+        let mut rust = String::from("pub(crate) static CORRECTIONS: &[Correction] = &[\n");
+        for row in &self.corrections {
+            if row.text("column") != "select" {
+                return Err(
+                    row.fault("only select is corrected in a user's list too: extend user_table")
+                );
+            }
+            let side = |column: &str| -> Result<String, Fault> {
+                let (select, mut choices) = select_of(row, column)?;
+                choices.resize(4, (0, 0));
+                Ok(format!("({select:#x}, {choices:?})"))
+            };
+            writeln!(
+                rust,
+                "Correction {{ table: {:?}, event: {:?}, was: {}, now: {} }},",
+                row.required("table")?,
+                row.required("event")?,
+                side("was")?,
+                side("now")?,
+            )
+            .expect("writing to a string");
+        }
+        Ok(rust + "];\n")
+    }
+
     /// Whether the table has the event; `name` in any spelling.
     pub(crate) fn contains(&self, model: usize, name: &str) -> bool {
         self.tables[model].contains_key(&fold(name))

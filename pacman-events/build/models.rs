@@ -162,16 +162,16 @@ impl Models {
         }
     }
 
-    /// The statics of `cpu.rs`; `spans` are first row and number of rows per table.
-    pub(crate) fn to_rust(&self, spans: &[(usize, usize)]) -> String {
+    /// The statics of `cpu.rs`; `spans` are first row and number of rows per table, `sources` the lists they are from.
+    pub(crate) fn to_rust(&self, spans: &[(usize, usize)], sources: &[String]) -> String {
         let mut rust = String::from("pub(crate) static MODELS: &[ModelRow] = &[\n");
-        for (model, (first, count)) in self.all.iter().zip(spans) {
+        for ((model, (first, count)), source) in self.all.iter().zip(spans).zip(sources) {
             writeln!(
                 rust,
                 "ModelRow {{ table: {:?}, aliases: &{:?}, title: {:?}, family: Family::{}, \
                  smt: {}, general: {:#x}, smt_off: {:#x}, fixed: {:#x}, width: {}, \
                  offcore: Scope::{}, erratum: {}, any_thread: AnyThread::{}, pmu: {:?}, \
-                 rows: ({first}, {count}) }},",
+                 rows: ({first}, {count}), source: {source:?} }},",
                 model.table,
                 model.aliases,
                 model.title,

@@ -35,6 +35,19 @@ pub(crate) fn read(data: &Path, file: &str, columns: &[&str]) -> Result<Vec<Row>
     parse(&format!("data/{file}"), &text, columns)
 }
 
+/// The first line of a file, which says where its rows come from, up to the licence.
+pub(crate) fn first_comment(data: &Path, file: &str) -> Result<String, Fault> {
+    let fault = |reason: String| Fault { file: format!("data/{file}"), line: 1, reason };
+    let text = fs::read_to_string(data.join(file))
+        .map_err(|error| fault(format!("cannot be read: {error}")))?;
+    let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
+    let source = first.and_then(|line| line.split(';').next()).map(str::trim_end);
+    source
+        .filter(|source| !source.is_empty())
+        .map(str::to_owned)
+        .ok_or_else(|| fault("the first line does not name the source".into()))
+}
+
 /// The rows of a text, as [`read`] takes them from a file.
 pub(crate) fn parse(file: &str, text: &str, columns: &[&str]) -> Result<Vec<Row>, Fault> {
     let fault = |line, reason: String| Fault { file: file.to_owned(), line, reason };

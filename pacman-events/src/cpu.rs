@@ -239,6 +239,11 @@ impl CpuModel {
         rows.map(|row| (row.vendor, row.family, row.models))
     }
 
+    /// The list from which the shipped table has its events, with its version; empty if there is no table.
+    pub(crate) fn source(self) -> &'static str {
+        self.row().source
+    }
+
     /// First row and number of rows in the packed tables.
     pub(crate) fn rows(self) -> (usize, usize) {
         self.row().rows
@@ -285,6 +290,7 @@ struct ModelRow {
     any_thread: AnyThread,
     pmu: &'static str,
     rows: (usize, usize),
+    source: &'static str,
 }
 
 /// A row of `cpuid.tsv`.

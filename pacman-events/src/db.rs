@@ -171,7 +171,7 @@ impl Event {
     }
 }
 
-fn event_of(cpu: CpuModel, name: u16) -> Option<Event> {
+pub(crate) fn event_of(cpu: CpuModel, name: u16) -> Option<Event> {
     let (first, count) = cpu.rows();
     let at = |row: usize| layout::ROWS.0 + (first + row) * 4;
     let row = search(count, |row| half(at(row)).cmp(&name))?;

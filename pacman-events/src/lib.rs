@@ -42,6 +42,7 @@
 //! less than a microsecond once the table is cached. An expression allocates one vector.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod alias;
 pub mod allocate;
 mod catalog;
@@ -54,6 +55,8 @@ mod event_names;
 mod expression;
 #[doc(hidden)]
 pub mod few;
+mod installed_table;
+mod list_source;
 mod name;
 mod names;
 mod nearest;
@@ -86,6 +89,8 @@ pub use db::{Event, EventFlags};
 pub use encode::Encoding;
 pub use event_group::EventGroup;
 pub use event_names::EventName;
+pub use installed_table::InstalledTable;
+pub use list_source::ListSource;
 pub use nearest::among as nearest;
 pub use overcount::{Overcount, all as overcounts};
 pub use preset::{Preset, PresetAnswer};

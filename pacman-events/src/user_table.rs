@@ -3,13 +3,17 @@
 //! Vendors publish lists of new models faster than libraries ship; perfmon's JSON files
 //! can be read as they are, with feature `perfmon-json`.
 
+use crate::ListSource;
 use crate::encode::arch::Source;
 use crate::spelling::compare;
 
 /// The user's events for one model. They take precedence over the shipped table.
 #[derive(Clone, Debug, Default)]
 pub struct UserTable {
-    events: Vec<Source>,
+    pub(crate) events: Vec<Source>,
+    /// The version and the date that the vendor's file has in its header.
+    pub(crate) version: Option<String>,
+    pub(crate) date: Option<String>,
 }
 
 impl UserTable {
@@ -18,12 +22,29 @@ impl UserTable {
         self.events.iter().map(|event| event.name.as_ref())
     }
 
+    /// The list that its events came from, under that name.
+    pub fn source(&self, name: &str) -> ListSource {
+        let (version, date) = (self.version.clone(), self.date.clone());
+        ListSource { name: name.to_owned(), version, date }
+    }
+
+    /// Whether it has an event of that name, which may end with modifiers.
+    pub fn has(&self, name: &str) -> bool {
+        let mut name = Some(name);
+        while let Some(base) = name {
+            if self.find(base).is_some() {
+                return true;
+            }
+            name = base.rsplit_once(':').map(|(base, _)| base);
+        }
+        false
+    }
+
     pub(crate) fn find(&self, name: &str) -> Option<&Source> {
         let at = self.events.binary_search_by(|event| compare(&event.name, name));
         at.ok().map(|index| &self.events[index])
     }
 
-    #[cfg(feature = "perfmon-json")]
     /// Sorts the events.
     ///
     /// # Errors
@@ -38,6 +59,6 @@ impl UserTable {
             }
         }
         events.dedup_by(|one, other| compare(&one.name, &other.name).is_eq());
-        Ok(UserTable { events })
+        Ok(UserTable { events, version: None, date: None })
     }
 }

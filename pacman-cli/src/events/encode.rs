@@ -6,11 +6,12 @@ use clap::Args;
 use pacman_core::platform::Platform;
 use pacman_events::encode::{Kind, NetBurst, Scope, ThreadKind};
 use pacman_events::shown::excerpt;
-use pacman_events::{CpuModel, Encoding, Resolved};
+use pacman_events::{Encoding, Resolved};
 
 use super::json;
+use super::provenance::EventTable;
 use super::register::{counters, has_selector};
-use super::tables::Tables;
+use super::tables::{Loaded, Tables};
 use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
 use crate::terminal::Fitted;
@@ -65,7 +66,7 @@ pub(crate) fn encode(args: &EncodeArgs, machine: &dyn Platform, out: &mut dyn Wr
                 if std::mem::replace(&mut described, true) {
                     writeln!(out)?;
                 }
-                describe(name, loaded.cpu(), resolved, &mut Fitted::stdout(out))?;
+                describe(name, &loaded, resolved, &mut Fitted::stdout(out))?;
             }
             (Err(why), false) => {
                 // Flush first: on a terminal the error must follow the output before it.
@@ -82,10 +83,11 @@ pub(crate) fn encode(args: &EncodeArgs, machine: &dyn Platform, out: &mut dyn Wr
 
 fn describe(
     asked: &str,
-    cpu: CpuModel,
+    loaded: &Loaded,
     resolved: &Resolved,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let cpu = loaded.cpu();
     writeln!(out, "{asked} on {cpu} ({})", cpu.title())?;
     if let Some(preset) = resolved.preset() {
         let answer = preset.answer(cpu);
@@ -102,6 +104,9 @@ fn describe(
             writeln!(out, "  {:+} * {}", term.coefficient, term.encoding.name)?;
         } else {
             writeln!(out, "  event       {}", term.encoding.name)?;
+        }
+        if let Some(table) = EventTable::of(&term.encoding, loaded) {
+            writeln!(out, "  table       {table}")?;
         }
         registers(&term.encoding, out)?;
     }

@@ -5,6 +5,7 @@ use pacman_events::encode::{Kind, PerfAttr};
 use pacman_events::{CounterSet, ResolveError, Resolved};
 use serde::Serialize;
 
+use super::provenance::EventTable;
 use super::register::has_selector;
 use super::tables::Loaded;
 
@@ -27,6 +28,9 @@ pub(crate) struct Encoding<T = Option<Vec<Term>>> {
     name: String,
     /// Name of the table.
     cpu: &'static str,
+    /// Table that the event came from; null for a code, an event of the kernel or of a PMU in sysfs, and a sum of events,
+    /// whose terms have theirs.
+    table: Option<EventTable>,
     /// Family of encodings.
     kind: &'static str,
     /// Value of the selector.
@@ -131,6 +135,7 @@ fn sum(asked: &str, resolved: &Resolved, loaded: &Loaded) -> Encoding {
         event: asked.to_owned(),
         name: resolved.name(),
         cpu: first.cpu.name(),
+        table: None,
         kind: kind(first.kind),
         evtsel: None,
         extra: None,
@@ -160,6 +165,7 @@ fn encoding<T>(
         event: asked.to_owned(),
         name: event.name.to_string(),
         cpu: event.cpu.name(),
+        table: EventTable::of(event, loaded),
         kind: kind(event.kind),
         evtsel: has_selector(event.kind).then(|| hex(event.evtsel)),
         extra: counted.then(|| extra(event)),

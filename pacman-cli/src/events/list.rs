@@ -4,9 +4,10 @@ use std::io::Write;
 
 use clap::Args;
 use pacman_core::platform::Platform;
-use pacman_events::{AnyThread, CpuModel, EntryKind, Family, Preset, catalog};
+use pacman_events::{AnyThread, CatalogEntry, CpuModel, EntryKind, Family, Preset, catalog};
 use serde::Serialize;
 
+use super::provenance::EventTable;
 use super::register::{code, counters};
 use super::tables::{Loaded, Tables};
 use crate::columns;
@@ -163,11 +164,17 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> CliResult {
 fn events(loaded: &Loaded, pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> CliResult {
     let cpu = loaded.cpu();
     let mut rows = Vec::new();
+    let kind = if loaded.installed().is_some() { "installed" } else { "own" };
     let user = loaded.user_names().filter(|name| pattern.fits(name));
     for name in user {
-        rows.push(row(loaded, name, "own", "", ""));
+        rows.push(row(loaded, name, kind, "", ""));
     }
-    for entry in catalog(cpu).filter(|entry| pattern.fits(&entry.name)) {
+    // An event of both tables is the one that names are searched in first.
+    let is_replaced = |entry: &CatalogEntry| {
+        matches!(entry.kind, EntryKind::Native) && loaded.replaces(&entry.name)
+    };
+    let shipped = catalog(cpu).filter(|entry| !is_replaced(entry));
+    for entry in shipped.filter(|entry| pattern.fits(&entry.name)) {
         let text = match entry.kind {
             EntryKind::Preset => {
                 let answer = Preset::named(&entry.name).map(|preset| preset.answer(cpu));
@@ -221,6 +228,9 @@ fn events(loaded: &Loaded, pattern: &Pattern, as_json: bool, out: &mut dyn Write
             facts.fixed,
             number(facts.smt_ways, "context"),
         )?;
+    }
+    for table in [EventTable::brought(loaded), EventTable::built_in(loaded)].into_iter().flatten() {
+        writeln!(out, "{table}")?;
     }
     writeln!(out)?;
     columns::words(out, ["EVENT", "KIND", "CODE", "COUNTERS", "NOTE"], &rows)?;

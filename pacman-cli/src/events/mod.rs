@@ -1,12 +1,14 @@
-//! `pacman-pmu list` and `pacman-pmu encode`: the events of a processor and their encodings.
+//! `pacman-pmu list`, `encode` and `events`: the events of a processor, their encodings and their newer lists.
 
 mod encode;
 mod json;
 mod list;
+mod provenance;
 mod register;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod update;
 
 pub(crate) use encode::{EncodeArgs, encode};
 pub(crate) use json::refusal;
@@ -16,3 +18,4 @@ pub(crate) use json::{Answer, Refusal};
 pub(crate) use list::{Event, Processor};
 pub(crate) use list::{ListArgs, list};
 pub(crate) use tables::{Loaded, Tables};
+pub(crate) use update::{EventsArgs, events};

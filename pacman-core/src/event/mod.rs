@@ -6,6 +6,7 @@
 
 mod by_platform;
 mod group;
+pub mod installed;
 pub mod machine;
 mod resolve;
 mod resolved;

@@ -9,6 +9,7 @@ use pacman_events::{
 };
 use perf_event_open_sys::bindings as abi;
 
+use super::installed;
 use super::resolved::{Event, Hardware, Source, Term};
 use super::software;
 use crate::error::{Error, ErrorKind, Result};
@@ -101,7 +102,10 @@ pub(super) fn resolve(
         Some((_, kernels)) => [*kernels, &text[name.len()..]].concat(),
         None => text.to_string(),
     };
-    let resolver = Resolver::new(cpu).with_pmus(pmus);
+    let mut resolver = Resolver::new(cpu).with_pmus(pmus);
+    if let Some(installed) = installed::table(cpu) {
+        resolver = resolver.with_table(&installed.content.table);
+    }
     let resolved = resolver.resolve(&asked).map_err(|refusal| refused(&refusal))?;
     let terms = terms(&resolved, core_type)?;
     let shown = generic.map(|g| g.0).or(resolved.preset().map(Preset::name)).or(resolved.alias());

@@ -100,6 +100,11 @@ pub struct Modifiers {
 }
 
 impl CanonicalName {
+    /// Whether a shipped table has the name, and not a user's table, a code or a PMU of this machine.
+    pub fn is_shipped(&self) -> bool {
+        matches!(self.base.0, Base::Table(_) | Base::Text(Cow::Borrowed(_)))
+    }
+
     /// A name without unit masks of its own.
     pub fn new(base: impl Into<BaseName>, modifiers: Modifiers) -> Self {
         CanonicalName { base: base.into(), masks: &[], mask: 0, modifiers }

@@ -9,9 +9,14 @@ use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAcces
 use serde_json::Value;
 
 use crate::name::number;
+use crate::shown;
 
-/// The events of a file: an array, or an object with the array `Events`.
-pub(super) struct Document(pub(super) Vec<Event>);
+/// A file: an array of events, or an object with the array `Events`.
+pub(super) struct Document {
+    pub(super) events: Vec<Event>,
+    /// The fields of the object `Header`.
+    header: serde_json::Map<String, Value>,
+}
 
 /// One event: its fields in the order of the file.
 pub(super) struct Event(Vec<(String, Value)>);
@@ -21,6 +26,17 @@ impl Document {
     pub(super) fn parse(text: &str) -> Result<Document, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         serde_json::from_str(text).map_err(|error| error.to_string().replace('\n', " "))
+    }
+
+    /// A field of the header as one line of text; `None` if it is absent, blank or of another type.
+    pub(super) fn header(&self, key: &str) -> Option<String> {
+        let text = match self.header.get(key)? {
+            Value::String(text) => text.trim().to_owned(),
+            Value::Number(number) => number.to_string(),
+            _ => return None,
+        };
+        let line = shown::line(&text).replace('\t', " ");
+        (!line.is_empty()).then_some(line)
     }
 }
 
@@ -44,19 +60,24 @@ impl<'de> Visitor<'de> for DocumentVisitor {
         while let Some(event) = list.next_element()? {
             events.push(event);
         }
-        Ok(Document(events))
+        Ok(Document { events, header: serde_json::Map::new() })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Document, A::Error> {
         let mut found = None;
+        let mut header = serde_json::Map::new();
         while let Some(key) = object.next_key::<String>()? {
-            if key != "Events" {
+            if key == "Header" {
+                if let Value::Object(fields) = object.next_value()? {
+                    header = fields;
+                }
+            } else if key != "Events" {
                 object.next_value::<IgnoredAny>()?;
             } else if found.replace(object.next_value::<Vec<Event>>()?).is_some() {
                 return Err(de::Error::custom("Events stands twice"));
             }
         }
-        found.map(Document).ok_or_else(|| {
+        found.map(|events| Document { events, header }).ok_or_else(|| {
             de::Error::custom("neither an array of events nor an object with the array Events")
         })
     }

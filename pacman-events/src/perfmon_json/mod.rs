@@ -6,10 +6,11 @@ mod fixed;
 use document::{Document, Event};
 use fixed::{Counters, Numbering};
 
+use crate::admission::{Admission, correct};
 use crate::encode::Scope;
 use crate::encode::arch::{ANY, EDGE, INV, Source, bit};
 use crate::resolve_error::{ResolveError, ResolveErrorKind};
-use crate::{AnyThread, CounterSet, CpuModel, Family, UserTable, db, shown};
+use crate::{CounterSet, CpuModel, Family, UserTable, db, shown};
 
 impl UserTable {
     /// The core events of a file in perfmon's format, for processors with the counters of `cpu`.
@@ -40,7 +41,8 @@ impl UserTable {
         if !matches!(cpu.family(), Family::Intel | Family::Amd | Family::Generic) {
             return Err(fault(format!("the format cannot describe events of {cpu}")));
         }
-        let Document(list) = Document::parse(text).map_err(fault)?;
+        let document = Document::parse(text).map_err(fault)?;
+        let list = &document.events;
         if list.is_empty() {
             return Err(fault("no events".into()));
         }
@@ -57,13 +59,18 @@ impl UserTable {
             let counters = counters.map_err(|what| of_event((name.to_owned(), what)))?;
             named.push((name, event, counters));
         }
+        let admission = Admission::of(cpu);
         let numbering = Numbering::of(cpu, named.iter().copied()).map_err(of_event)?;
         let mut events: Vec<Source> = Vec::with_capacity(named.len());
         for (name, event, counters) in named {
-            let source = source(cpu, name, event, counters, &numbering);
+            let source = source(cpu, name, event, counters, (&numbering, &admission));
             events.push(source.map_err(|what| of_event((name.to_owned(), what)))?);
         }
-        UserTable::new(events).map_err(|name| fault(format!("{name} stands twice, with two codes")))
+        correct(cpu, &mut events);
+        let table = UserTable::new(events)
+            .map_err(|name| fault(format!("{name} stands twice, with two codes")))?;
+        let (version, date) = (document.header("Version"), document.header("DatePublished"));
+        Ok(UserTable { version, date, ..table })
     }
 }
 
@@ -95,7 +102,7 @@ fn source(
     name: &str,
     event: &Event,
     counters: Counters,
-    numbering: &Numbering,
+    (numbering, admission): (&Numbering, &Admission),
 ) -> Result<Source, String> {
     let facts = cpu.facts();
     let intel = facts.family == Family::Intel;
@@ -106,7 +113,7 @@ fn source(
     let code = *codes.first().ok_or("no EventCode")?;
     let umask = umasks.first().copied().unwrap_or(0);
     let wide = event.number("UMaskExt", 0xff)?;
-    if wide != 0 && !has_wide_masks(cpu) {
+    if wide != 0 && !admission.has_wide_masks() {
         return Err(format!("UMaskExt is {wide:#x}, and {cpu} has no second unit mask"));
     }
     let any_thread = event.flag("AnyThread")?;
@@ -114,12 +121,7 @@ fn source(
         | bit(INV, event.flag("Invert")?)
         | bit(EDGE, event.flag("EdgeDetect")?);
     let fixed = numbering.number(cpu, name, event, counters)?;
-    let has_any = match facts.any_thread {
-        AnyThread::Yes => true,
-        AnyThread::Fixed => fixed.is_some(),
-        AnyThread::No => false,
-    };
-    if any_thread && !has_any {
+    if any_thread && !admission.has_any_thread(fixed.is_some()) {
         return Err(format!("AnyThread is set, and {cpu} has none"));
     }
     let choices = choices(event, &codes, &umasks)?;
@@ -131,7 +133,7 @@ fn source(
     if value != 0 && !has_register {
         return Err(format!("MSRValue is {value:#x}, and MSRIndex names no register"));
     }
-    if let Some((select, msr)) = choices.iter().find(|choice| !is_register_of(cpu, **choice)) {
+    if let Some((select, msr)) = choices.iter().find(|choice| !admission.has_register(**choice)) {
         return Err(format!(
             "its MSRIndex is {msr:#x}, and no event {:#04x} of {cpu} has that register",
             select & 0xff
@@ -179,24 +181,6 @@ fn source(
         counts,
         errata: "",
     })
-}
-
-/// Whether the processor has bits 47:40 of PERFEVTSEL: some event of its table has one set.
-fn has_wide_masks(cpu: CpuModel) -> bool {
-    match cpu.family() {
-        Family::Intel => db::events(cpu).any(|event| event.select() >> 40 & 0xff != 0),
-        family => family == Family::Generic,
-    }
-}
-
-/// Whether events of that code have that extra register. Linux chooses the register by the event: another one would stay
-/// as it is, and the event would count something else.
-fn is_register_of(cpu: CpuModel, (select, msr): (u16, u16)) -> bool {
-    let is_same = |known: &(u16, u16)| known.1 == msr && known.0 & 0xff == select & 0xff;
-    let has_same = |source: Source| source.choices.iter().any(is_same);
-    msr == 0
-        || cpu.family() == Family::Generic
-        || db::events(cpu).any(|event| has_same(Source::of(&event)))
 }
 
 /// The selectors and registers of an event with extra registers, paired by position.

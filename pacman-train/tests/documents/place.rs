@@ -190,6 +190,10 @@ impl Place {
         write("counts.csv", "INSTRUCTIONS,3000\nCYCLES,2000\n");
         write("niagara.csv", "cycles,636000000\nDC_miss,16829760\nInstr_cnt,87048958\n");
         write("my.metrics", "mine | branches/instruction | BRANCHES / INSTRUCTIONS | Branches\n");
+        write(
+            "skylake_core.json",
+            r#"[{"EventName": "NEW.EVENT", "EventCode": "0x0e", "UMask": "0x1", "Counter": "0,1"}]"#,
+        );
         write("Makefile", "all:\n\t@./program\n");
         write("measured.csv", &training(&["Keystone"], 24));
         write("two-machines.csv", &training(&["Keystone", "Headgasket"], 8));

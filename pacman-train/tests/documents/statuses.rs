@@ -10,7 +10,7 @@ use crate::place::Place;
 use crate::source;
 
 /// A line of a command, and the exit status that it has. The name is empty for the command by itself.
-const TRIALS: [(&str, u8, &str); 72] = [
+const TRIALS: [(&str, u8, &str); 76] = [
     ("", 0, "pacman-pmu --version"),
     ("", 2, "pacman-pmu nothing"),
     ("", 4, "pacman-pmu list --cpus > /dev/full"),
@@ -28,6 +28,14 @@ const TRIALS: [(&str, u8, &str); 72] = [
     ("encode", 0, "pacman-pmu encode --cpu snb STALL_CYCLES"),
     ("encode", 2, "pacman-pmu encode --cpu snb no_event"),
     ("encode", 4, "pacman-pmu encode --cpu snb STALL_CYCLES > /dev/full"),
+    ("events", 0, "XDG_DATA_HOME=$PWD/data pacman-pmu events list"),
+    (
+        "events",
+        1,
+        "XDG_DATA_HOME=$PWD/Makefile pacman-pmu events update --cpu skl skylake_core.json",
+    ),
+    ("events", 2, "XDG_DATA_HOME=$PWD/data pacman-pmu events remove skl"),
+    ("events", 4, "XDG_DATA_HOME=$PWD/data pacman-pmu events list > /dev/full"),
     ("plan", 0, "pacman-pmu plan --cpu p4 --thread INSTRUCTIONS"),
     ("plan", 2, "pacman-pmu plan --cpu p4 --thread no_event"),
     (
