@@ -43,6 +43,7 @@ fn every_key_stands_in_every_object() {
                 "event",
                 "name",
                 "cpu",
+                "table",
                 "kind",
                 "evtsel",
                 "extra",
