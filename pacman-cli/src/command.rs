@@ -102,7 +102,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Observe and adapt a program", &["run", "merge", "compare", "memory"]),
     ("Count", &["stat", "smt", "validate"]),
     ("Know the machine", &["doctor", "topo"]),
-    ("Events, counters and metrics", &["list", "encode", "plan", "metrics", "budget"]),
+    ("Events, counters and metrics", &["list", "encode", "events", "plan", "metrics", "budget"]),
     ("Models of other numbers of threads", &["record", "train", "evaluate", "predict"]),
 ];
 
