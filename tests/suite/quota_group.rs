@@ -17,10 +17,11 @@ impl QuotaGroup {
         let name = format!("pacman-quota-{}-{number}", std::process::id());
         let micros = (1e5 * cpus) as u64;
         let (first, second) = (micros.to_string(), format!("{micros} 100000"));
-        for (parent, file, text) in [
-            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", &first),
-            ("/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us", &first),
-            ("/sys/fs/cgroup", "cpu.max", &second),
+        let shares = ("cpu.shares", "262144");
+        for (parent, file, text, (weight, most)) in [
+            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", &first, shares),
+            ("/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us", &first, shares),
+            ("/sys/fs/cgroup", "cpu.max", &second, ("cpu.weight", "10000")),
         ] {
             let directory = Path::new(parent).join(&name);
             if fs::create_dir(&directory).is_err() {
@@ -28,6 +29,8 @@ impl QuotaGroup {
             }
             let group = QuotaGroup(directory);
             if group.0.join(file).exists() && fs::write(group.0.join(file), text).is_ok() {
+                // The quota shall keep its processes waiting, and not other work of the machine.
+                fs::write(group.0.join(weight), most).ok()?;
                 return Some(group);
             }
         }

@@ -96,6 +96,8 @@ fn findings(group: &QuotaGroup, scratch: &Scratch, program: &Path) -> Vec<Value>
     let report = scratch.path("findings.json");
     let mut command = pacman_pmu(&["run", "-o"]);
     command.arg(&report).arg("--").arg(program);
+    // Other work may keep both threads on one processor, where they use up half as much.
+    command.env("OMP_PROC_BIND", "true").env("OMP_PLACES", "threads");
     let answer = group.inside(&command).output().expect("it runs");
     assert!(answer.status.success(), "{}", text(&answer.stderr));
     let report: Value = serde_json::from_slice(&fs::read(&report).expect("a report")).unwrap();
