@@ -103,7 +103,7 @@ impl UserTable {
     /// events, by their name and registers, than the table of `cpu` has.
     ///
     /// A newer list of a processor differs from its table by what was added or corrected. Relatives whose lists differ by
-    /// no more than [`FEW`] events are not told apart.
+    /// eight events or fewer are not told apart.
     pub fn belongs_elsewhere(&self, cpu: CpuModel) -> Option<CpuModel> {
         Resemblance::of(self).owner(cpu)
     }
