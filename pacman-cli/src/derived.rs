@@ -33,12 +33,13 @@ impl Metrics {
         self.all.iter().map(Applied::metric)
     }
 
-    /// The name and the unit of each, with a mark if its counts may be wrong.
+    /// The name and the unit of each, with the mode of its counts if the metric's own is another one, and a mark if its
+    /// counts may be wrong.
     pub(crate) fn titles(&self) -> impl Iterator<Item = (String, &'static str)> + '_ {
         self.all.iter().map(|one| {
             let is_doubted = one.columns().any(|column| self.doubted.contains(&column));
             let mark = if is_doubted { DOUBTED } else { "" };
-            (format!("{}{mark}", one.metric().name()), one.metric().unit())
+            (format!("{}{}{mark}", one.metric().name(), one.modes()), one.metric().unit())
         })
     }
 
@@ -88,6 +89,11 @@ mod tests {
         let values = |metrics: &Metrics| metrics.values(|column| Some(row[column]), None);
         assert_eq!(values(&metrics), [Some(2.0), Some(0.0), Some(0.0)]);
         let totals = |stalls| [(0, "CYCLES", 5_000_000), (1, "STALL_CYCLES", stalls)];
+        let kernel = Metrics::over(&[], Vec::new(), |name| {
+            ["CYCLES:k", "INSTRUCTIONS:k"].iter().position(|known| *known == name)
+        });
+        let titles: Vec<String> = kernel.titles().map(|(title, _)| title).collect();
+        assert_eq!(titles, ["ipc:k"]);
         metrics.leave_out_unmoved(&totals(1));
         assert_eq!(values(&metrics), [Some(2.0), Some(0.0), Some(0.0)], "other rows have stalls");
         metrics.leave_out_unmoved(&totals(0));

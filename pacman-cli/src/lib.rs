@@ -165,7 +165,8 @@ fn answer<C: Subcommand>(
             0
         }
         Err(error) => {
-            return Err(error::usage(&error, words, typed::advice(&error, words)));
+            let advice = typed::advice(&error, words, Cli::<C>::command);
+            return Err(error::usage(&error, words, advice));
         }
     };
     out.flush()?;

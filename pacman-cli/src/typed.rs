@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::error::{ContextKind, ErrorKind};
 
-/// The words of the process's arguments in their full form. `adapt` is `run --adapt`, and a path in the place of a command
-/// is a program to run: no command has a slash.
+/// The words of the process's arguments in their full form. `adapt` is `run --adapt`. A path in the place of a command, or
+/// any word behind `--` there, is a program to run: no command has a slash or stands behind dashes.
 ///
 /// `definition` has the options that may come before a command.
 pub fn in_full(
@@ -24,6 +24,10 @@ pub fn in_full(
             words.truncate(at);
             &["help", "run"]
         }
+        b"--" => {
+            words.remove(at);
+            &["run", "--"]
+        }
         path if path.contains(&b'/') => &["run", "--"],
         _ => return words,
     };
@@ -31,13 +35,13 @@ pub fn in_full(
     words
 }
 
-/// The place of the command among the words: the first word behind the program's name that is neither an option nor the
-/// value of one.
+/// The place of the command among the words, or of `--`: the first word behind the program's name that is neither an option
+/// nor the value of one.
 pub(crate) fn command_at(
     words: &[OsString],
     definition: impl FnOnce() -> clap::Command,
 ) -> Option<usize> {
-    let is_option = |word: &OsStr| word.as_bytes().starts_with(b"-");
+    let is_option = |word: &OsStr| word.as_bytes().starts_with(b"-") && word != "--";
     let first = words.get(1)?;
     if !is_option(first) {
         return Some(1);
@@ -60,7 +64,7 @@ pub(crate) fn one_list(lists: &[String]) -> Option<String> {
     (!lists.is_empty()).then(|| lists.join(","))
 }
 
-/// The option of `stat` that does what an option of `perf stat` does.
+/// Options of `perf stat`, and the option of this command for each.
 const OF_PERF: [(&[&str], &str); 8] = [
     (&["-x", "--field-separator"], "--csv prints a line for each row"),
     (&["-d", "--detailed"], "without -e the usual events are counted; pacman-pmu list has others"),
@@ -73,12 +77,16 @@ const OF_PERF: [(&[&str], &str); 8] = [
 ];
 
 /// Advice on an option of `perf stat` that this command line has where `stat` has none of that name.
-pub(crate) fn advice(error: &clap::Error, words: &[OsString]) -> Option<&'static str> {
-    let is_of_stat = words.iter().take_while(|word| *word != "--").any(|word| word == "stat");
-    let unknown = match error.kind() {
-        ErrorKind::UnknownArgument if is_of_stat => error.get(ContextKind::InvalidArg)?.to_string(),
-        _ => return None,
-    };
+pub(crate) fn advice(
+    error: &clap::Error,
+    words: &[OsString],
+    definition: impl FnOnce() -> clap::Command,
+) -> Option<&'static str> {
+    if error.kind() != ErrorKind::UnknownArgument || words[command_at(words, definition)?] != "stat"
+    {
+        return None;
+    }
+    let unknown = error.get(ContextKind::InvalidArg)?.to_string();
     OF_PERF.iter().find(|(names, _)| names.contains(&&*unknown)).map(|(_, advice)| *advice)
 }
 
@@ -108,6 +116,9 @@ mod tests {
                 "--machine adapt adapt --narrow -- ./app",
                 "--machine adapt run --adapt --narrow -- ./app",
             ),
+            ("-- app -v", "run -- app -v"),
+            ("--machine zen4 -- ./app", "--machine zen4 run -- ./app"),
+            ("--", "run --"),
             ("help adapt", "help run"),
             ("help stat", "help stat"),
             ("stat ./app", "stat ./app"),
@@ -133,11 +144,11 @@ mod tests {
             assert!(!stat.get_arguments().any(taken), "{name} is one of stat's");
             let words = ["pacman-pmu", "stat", name, "./app"].map(OsString::from);
             let error = Cli::<Command>::command().try_get_matches_from(&words).unwrap_err();
-            assert!(advice(&error, &words).is_some(), "{name}");
+            assert!(advice(&error, &words, Cli::<Command>::command).is_some(), "{name}");
         }
         let words = ["pacman-pmu", "run", "-x", "stat"].map(OsString::from);
         let error = Cli::<Command>::command().try_get_matches_from(&words).unwrap_err();
-        assert_eq!(advice(&error, &words[..2]), None, "of run nothing is known");
+        assert_eq!(advice(&error, &words, Cli::<Command>::command), None, "it is an option of run");
     }
 
     #[test]

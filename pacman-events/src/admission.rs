@@ -38,7 +38,7 @@ pub(crate) fn correct(cpu: CpuModel, events: &mut [Source]) {
     }
 }
 
-/// What the events of one processor can be.
+/// The limits of the events of one processor.
 pub(crate) struct Admission {
     cpu: CpuModel,
     facts: PmuFacts,

@@ -36,7 +36,7 @@ mod error;
 pub use definition::Definition;
 pub use error::{Error, ErrorKind, Result};
 
-/// Every metric of this crate that is no line of the [`language`].
+/// The metrics of this crate that the [`language`] has no line for.
 pub fn definitions() -> impl Iterator<Item = &'static Definition> {
     let parts: [&'static [Definition]; 4] =
         [budget::DEFINITIONS, quality::DEFINITIONS, smt::DEFINITIONS, tiles::DEFINITIONS];

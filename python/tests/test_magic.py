@@ -5,6 +5,7 @@ from __future__ import annotations
 import unittest
 import warnings
 from typing import Any, List
+from unittest import mock
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -45,6 +46,13 @@ class Cells(unittest.TestCase):
         names: List[str] = list(pacman_pmu.report()["phase"])
         self.assertEqual(len(set(names)), 2, names)
         self.assertTrue(all(name.startswith("cell ") for name in names), names)
+
+    def test_a_machine_that_counts_nothing_says_why_and_the_cell_does_not_run(self) -> None:
+        refusal = pacman_pmu.CounterError("no library")
+        with mock.patch("pacman_pmu.phases.Session", side_effect=refusal):
+            result, _ = self.run_cell("%%pacman refused\nran = True")
+        self.assertIs(result.error_in_exec, refusal)
+        self.assertNotIn("ran", self.shell.user_ns)
 
     def test_an_error_of_the_cell_is_its_own_and_ends_the_phase(self) -> None:
         result, _ = self.run_cell("%%pacman broken\nbefore = 1\n1 / 0")

@@ -104,7 +104,7 @@ fn an_installed_list_comes_before_the_built_in_table_until_it_is_removed() {
     };
     let (_, out, err) = encoded("UOPS_ISSUED.ANY:u");
     assert!(provenance(&out) && out.contains("0x0001210e"), "{out}{err}");
-    // What the list lacks is still there, and a preset keeps its event.
+    // Events that the list lacks are still there, and a preset keeps its event.
     for name in ["UOPS_ISSUED.STALL_CYCLES", "UOPS_ISSUED"] {
         let (_, out, _) = encoded(name);
         assert!(!out.contains("installed") && out.contains("built-in: Intel perfmon SKL"), "{out}");

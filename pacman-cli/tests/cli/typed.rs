@@ -31,6 +31,8 @@ fn a_program_needs_no_dashes_before_it_and_keeps_its_options() {
 fn a_path_in_the_place_of_a_command_is_a_program_to_run() {
     let answer = run(&["/bin/sh", "-c", "echo $0; exit 6", "--waits"]);
     assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(6), "--waits\n"));
+    let answer = run(&["--", "sh", "-c", "exit 6"]);
+    assert_eq!(answer.status.code(), Some(6), "{answer:?}");
     let answer = run(&["./no/such"]);
     assert_eq!(answer.status.code(), Some(127));
     assert_eq!(
@@ -65,4 +67,6 @@ fn options_of_perf_work_or_name_the_option_that_does_it() {
         assert_eq!((answer.status.code(), line.lines().count()), (Some(2), 1), "{line}");
         assert!(line.contains(advice), "{line}");
     }
+    let answer = run(&["run", "-x", "stat"]);
+    assert!(!text(&answer.stderr).contains("--csv"), "that is stat's: {answer:?}");
 }

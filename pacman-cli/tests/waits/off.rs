@@ -14,7 +14,8 @@ use super::{alone, pacman_pmu, text};
 const SOURCE: &str = include_str!("off.c");
 const STATES: [&str; 2] = ["useful_off_s", "waiting_off_s"];
 
-/// What the program printed by thread: the seconds by state, and those that it lost. Then its process in the report.
+/// The figures that the program printed by thread: the seconds by state, and those that it lost. Then its process in the
+/// report.
 fn run(program: &Path, policy: &str, scratch: &Scratch) -> (BTreeMap<u64, [f64; 3]>, Value) {
     let path = scratch.path("report.json");
     let mut command = pacman_pmu(&["run", "--waits", "-o"]);

@@ -18,11 +18,15 @@ def load_ipython_extension(shell: Any) -> None:
         the cell's own, such as ``cell 3``.
         """
         name = line.strip() or f"cell {shell.execution_count}"
+        has_begun = False
         try:
             with phase(name):
+                has_begun = True
                 return _run(shell, cell)
         finally:
-            _show(name)
+            # A machine that counts nothing has said so.
+            if has_begun:
+                _show(name)
 
     shell.register_magic_function(pacman, "cell", "pacman")
 
