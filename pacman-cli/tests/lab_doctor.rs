@@ -143,7 +143,7 @@ fn a_guest_without_a_pmu_is_told_so() {
         run.diagnosis
     );
     run.says("software-events", "works", None);
-    assert_eq!(run.finding("hardware-events")["help"][0]["command"], "-cpu host,pmu=on");
+    assert_eq!(run.finding("hardware-events")["help"][0]["setting"], "-cpu host,pmu=on");
 }
 
 #[test]

@@ -227,6 +227,8 @@ impl Place {
             shell.env_remove(name);
         }
         shell.env("HOME", &self.home).env("OMP_NUM_THREADS", "2");
+        // Pages run beside each other: what one installs must not be what another removes.
+        shell.env("XDG_DATA_HOME", folder.join("data"));
         shell.env("PACMAN_OMP_MEMORY", folder.join("memory")).env("OMP_WAIT_POLICY", "passive");
         shell.env("PACMAN_MACHINE", "haswell");
         shell.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
