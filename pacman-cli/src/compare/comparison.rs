@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::figures::{Figures, middle};
 use super::input::{Factors, ProcessMembers, RegionMembers, RunDocument};
 use super::noise::{Ratio, Spread, Verdict, median};
 use super::places::{self, Place};
@@ -62,26 +63,6 @@ pub(super) struct Side {
     /// The events whose counts are estimates somewhere, because event sets took turns.
     #[serde(skip)]
     pub(super) estimates: BTreeSet<String>,
-}
-
-/// The figures of a region or a program on one side: medians over the reports.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Figures {
-    /// Wall time.
-    #[serde(rename = "time_s")]
-    pub(super) seconds: f64,
-    /// Executions.
-    pub(super) executions: f64,
-    /// Seconds of all threads: useful, start, end, and waits by cause; empty if waits were not timed.
-    #[serde(rename = "states")]
-    pub(super) waits: BTreeMap<String, f64>,
-    /// Counts of all threads by event, also those named `useful EVENT` and `waiting EVENT`; without
-    /// those that some execution lacks.
-    pub(super) counts: BTreeMap<String, f64>,
-    /// How many parts were added.
-    #[serde(skip)]
-    parts: usize,
 }
 
 /// Both sides of a region or a program.
@@ -263,8 +244,8 @@ impl Pair {
         let spreads = |side: &[Sample]| side.iter().map(|sample| sample.spread).collect::<Vec<_>>();
         let ratio = Ratio::of(&spreads(before), &spreads(after));
         Pair {
-            before: Figures::of(before),
-            after: Figures::of(after),
+            before: Figures::of(figures_of(before)),
+            after: Figures::of(figures_of(after)),
             ratio,
             verdict: ratio.map_or(Verdict::Unclear, |ratio| ratio.verdict(threshold)),
         }
@@ -286,45 +267,8 @@ impl Pair {
     }
 }
 
-impl Figures {
-    fn of(side: &[Sample]) -> Figures {
-        let names = |map: fn(&Figures) -> &BTreeMap<String, f64>| -> BTreeMap<String, f64> {
-            let names: BTreeSet<&String> =
-                side.iter().flat_map(|sample| map(&sample.figures).keys()).collect();
-            let value = |name: &String| {
-                middle(side, |sample| map(&sample.figures).get(name).copied().unwrap_or(0.0))
-            };
-            names.into_iter().map(|name| (name.clone(), value(name))).collect()
-        };
-        Figures {
-            seconds: middle(side, |sample| sample.figures.seconds),
-            executions: middle(side, |sample| sample.figures.executions),
-            waits: names(|figures| &figures.waits),
-            counts: names(|figures| &figures.counts),
-            parts: side.len(),
-        }
-    }
-
-    fn add(&mut self, other: &Figures) {
-        self.seconds += other.seconds;
-        self.executions += other.executions;
-        for (cause, seconds) in &other.waits {
-            *self.waits.entry(cause.clone()).or_default() += seconds;
-        }
-        // A count that one part lacks is no sum.
-        match self.parts {
-            0 => self.counts.clone_from(&other.counts),
-            _ => {
-                self.counts.retain(|event, _| other.counts.contains_key(event));
-                self.counts.iter_mut().for_each(|(event, count)| *count += other.counts[event]);
-            }
-        }
-        self.parts += 1;
-    }
-}
-
-fn middle<T>(side: &[T], of: impl Fn(&T) -> f64) -> f64 {
-    median(&side.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0)
+fn figures_of(samples: &[Sample]) -> Vec<&Figures> {
+    samples.iter().map(|sample| &sample.figures).collect()
 }
 
 fn whole(
@@ -338,13 +282,13 @@ fn whole(
     let ratio = Ratio::of_runs(&seconds(before), &seconds(after));
     let figures = |reports: &[RunDocument], side: &[Samples]| {
         let sum = |samples: &Samples| {
-            let mut sum = Figures::default();
+            let mut sum = Figures::EMPTY;
             samples.values().for_each(|sample| sum.add(&sample.figures));
             Sample { figures: sum, ..Sample::EMPTY }
         };
         let sums: Vec<Sample> = side.iter().map(sum).collect();
         let seconds = median(&seconds(reports)).unwrap_or(0.0);
-        Figures { seconds, ..Figures::of(&sums) }
+        Figures { seconds, measured: BTreeMap::new(), ..Figures::of(figures_of(&sums)) }
     };
     Pair {
         before: figures(before, one),
@@ -359,21 +303,17 @@ impl Sample {
         name: String::new(),
         spread: Spread { seconds: 0.0, executions: 0, shortest: f64::INFINITY, longest: 0.0 },
         share: 0.0,
-        figures: Figures {
-            seconds: 0.0,
-            executions: 0.0,
-            waits: BTreeMap::new(),
-            counts: BTreeMap::new(),
-            parts: 0,
-        },
+        figures: Figures::EMPTY,
     };
 
     fn add(&mut self, process: &ProcessMembers, region: &RegionMembers) {
         self.spread.seconds += region.time_s;
         self.spread.executions += region.executions;
-        self.spread.shortest = self.spread.shortest.min(region.shortest_s);
-        self.spread.longest = self.spread.longest.max(region.longest_s);
-        self.share = self.share.max(region.share.unwrap_or(0.0));
+        let figure = |name: &str| region.measured.get(name);
+        let (shortest, longest) = (figure("shortest_s"), figure("longest_s"));
+        self.spread.shortest = self.spread.shortest.min(shortest.unwrap_or(f64::INFINITY));
+        self.spread.longest = self.spread.longest.max(longest.unwrap_or(0.0));
+        self.share = self.share.max(figure("share").unwrap_or(0.0));
         let all = [
             ("", Some(&region.figures)),
             ("useful ", region.useful_figures.as_ref()),
@@ -391,6 +331,11 @@ impl Sample {
             executions: region.executions as f64,
             waits: waits(process, region),
             counts: if region.figures.complete { counts.collect() } else { BTreeMap::new() },
+            measured: region
+                .measured
+                .by_name()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
             parts: 1,
         });
     }
@@ -428,7 +373,7 @@ fn samples(report: &RunDocument) -> Samples {
                 sample.name.clone_from(&region.name);
             }
             sample.add(process, region);
-            *shares.entry(place).or_default() += region.share.unwrap_or(0.0);
+            *shares.entry(place).or_default() += region.measured.get("share").unwrap_or(0.0);
         }
         for (place, share) in shares {
             let sample = samples.entry(place).or_insert(Sample::EMPTY);

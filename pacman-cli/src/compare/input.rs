@@ -1,15 +1,16 @@
 //! The parts of reports of `run` that a comparison reads.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
 
 use pacman_events::shown::shown_path;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, CliResult};
 use crate::rows::Rows;
-use crate::run::{FORMAT_VERSION, States};
+use crate::run::{FIGURES, FORMAT_VERSION, States};
 
 /// A report of `run`, as far as it is compared.
 #[derive(Debug, Deserialize)]
@@ -67,9 +68,9 @@ pub(super) struct RegionMembers {
     pub(super) line: Option<u32>,
     pub(super) executions: u64,
     pub(super) time_s: f64,
-    pub(super) shortest_s: f64,
-    pub(super) longest_s: f64,
-    pub(super) share: Option<f64>,
+    /// The figures that each region has.
+    #[serde(flatten)]
+    pub(super) measured: Measured,
     pub(super) figures: FigureMembers,
     #[serde(default)]
     pub(super) useful_figures: Option<FigureMembers>,
@@ -77,6 +78,46 @@ pub(super) struct RegionMembers {
     pub(super) waiting_figures: Option<FigureMembers>,
     pub(super) teams: Vec<TeamMembers>,
     pub(super) threads: Rows<ThreadMembers>,
+}
+
+/// The values of [`FIGURES`]; `None` where a report lacks one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured([Option<f64>; FIGURES.len()]);
+
+impl Measured {
+    pub(super) fn get(&self, name: &str) -> Option<f64> {
+        self.by_name().find(|(own, _)| *own == name).map(|(_, value)| value)
+    }
+
+    pub(super) fn by_name(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = FIGURES.iter().zip(&self.0);
+        all.filter_map(|(figure, value)| Some((figure.name, (*value)?)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Measured {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Measured, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Measured;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a region")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Measured, A::Error> {
+                let mut measured = Measured::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    match FIGURES.iter().position(|figure| figure.name == name) {
+                        Some(at) => measured.0[at] = map.next_value()?,
+                        None => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(measured)
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
 }
 
 #[derive(Debug, Deserialize)]

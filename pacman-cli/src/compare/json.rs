@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::comparison::{Comparison, Figures, Key, Pair, Side};
+use super::comparison::{Comparison, Key, Pair, Side};
+use super::figures::Figures;
 use super::text;
 
 #[derive(Serialize)]

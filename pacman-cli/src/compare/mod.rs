@@ -1,6 +1,9 @@
 //! `pacman-pmu compare`: two runs of a program, or several runs before and after a change.
 
 mod comparison;
+mod figures;
+#[cfg(test)]
+mod figures_tests;
 mod html;
 mod input;
 mod json;

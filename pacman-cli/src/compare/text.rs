@@ -8,8 +8,9 @@ use pacman_events::shown::command_line;
 use pacman_metrics::language::named;
 
 use super::comparison::{Comparison, Key, Pair, Side};
+use super::figures::Figures;
 use super::noise::{Ratio, Verdict};
-use crate::run::{rounded, seconds, share, signed};
+use crate::run::{FIGURES, Figure, of_unit, rounded, seconds, share, signed};
 use crate::stat::clean;
 
 /// The comparison in lines of at most `width` columns.
@@ -21,7 +22,8 @@ pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64, width: 
         text.push_str(&format!("\n{}", table.text(width)));
     }
     text.push_str(&format!("\n{}", times(comparison).text(width)));
-    for table in [waits(comparison), counts(comparison)].into_iter().flatten() {
+    for table in [waits(comparison), figures(comparison), counts(comparison)].into_iter().flatten()
+    {
         text.push_str(&format!("\n{}", table.text(width)));
     }
     for line in unmatched(comparison) {
@@ -236,6 +238,38 @@ pub(super) fn causes(pair: &Pair) -> Vec<(String, f64, f64)> {
         is_useful(other).cmp(&is_useful(one)).then(most(other).total_cmp(&most(one)))
     });
     rows
+}
+
+/// The figures with columns in reports of `run`, where they differ.
+fn figures(comparison: &Comparison) -> Option<Grid> {
+    let mut table = Grid::new(vec![
+        Column::right("before", ""),
+        Column::right("after", ""),
+        Column::left("figure"),
+        Column::label("region"),
+    ]);
+    let mut rows = 0;
+    for (key, pair) in &comparison.regions {
+        for (title, before, after) in different(pair) {
+            rows += 1;
+            table.row(vec![before, after, title, self::title(key)]);
+        }
+    }
+    (rows > 0).then_some(table)
+}
+
+/// The titles of the figures that differ, with their values before and after.
+pub(super) fn different(pair: &Pair) -> Vec<(String, String, String)> {
+    let one = |figure: &Figure| {
+        let of = |side: &Figures| {
+            let value = side.measured.get(figure.name).copied()?;
+            Some(of_unit(Some(value), figure.unit))
+        };
+        let (before, after) = (of(&pair.before)?, of(&pair.after)?);
+        let title = figure.heading?.join(" ").trim().to_owned();
+        (before != after).then_some((title, before, after))
+    };
+    FIGURES.iter().filter_map(one).collect()
 }
 
 fn counts(comparison: &Comparison) -> Option<Grid> {

@@ -7,8 +7,8 @@ use pacman_events::shown::text_of;
 use pacman_regions::Cause;
 
 use super::report::{
-    Busy, Column, Figures, OpenThread, PhaseReport, ProcessReport, RegionReport, Report, Seat,
-    Thread, ThreadStates,
+    Busy, Column, FIGURES, Figure, Figures, OpenThread, PhaseReport, ProcessReport, RegionReport,
+    Report, Seat, Thread, ThreadStates,
 };
 use crate::records::csv;
 
@@ -48,7 +48,8 @@ fn heading(events: &[Column]) -> Vec<String> {
     let own = shares(events).map(|event| format!("{} counted [share]", event.name));
     let margins = shares(events).map(|event| format!("{} margin [{}]", event.name, event.unit));
     let readings = events.iter().map(|event| format!("{} readings [share]", event.name));
-    let all = FIXED.map(str::to_owned).into_iter().chain(titles).chain(own).chain(margins);
+    let fixed = COLUMNS.iter().map(|column| column.0.to_owned()).chain(FIGURES.iter().map(name));
+    let all = fixed.chain(titles).chain(own).chain(margins);
     all.chain(readings).collect()
 }
 
@@ -64,77 +65,185 @@ fn rows<'a>(
     events: &'a [Column],
     busy: String,
 ) -> impl Iterator<Item = Vec<String>> + 'a {
-    let with_busy = move |mut row: Vec<String>| {
-        row[BUSY].clone_from(&busy);
-        row
-    };
     let regions = process.regions.iter().enumerate().flat_map(move |(number, region)| {
-        let of_region = about(process, number, region);
-        let columns = FIXED.len() + 4 * events.len() + 2 * shares(events).count();
-        let empty = columns - of_region.len();
-        let alone = [of_region.clone(), vec![String::new(); empty]].concat();
-        let is_open = |open: &&OpenThread| {
-            region.threads.iter().all(|thread| thread.row.thread != open.thread)
-        };
-        let opens = region.open.iter().flat_map(|open| &open.threads).filter(is_open);
-        let open = opens.map(|open| only_open(&of_region, open, columns)).collect::<Vec<_>>();
-        let alone = (region.threads.is_empty() && open.is_empty()).then_some(alone);
-        let shared = of_region.clone();
-        let threads = region.threads.iter().map(move |thread| {
-            [shared.clone(), of_thread(region, thread), counts(process, thread, events)].concat()
+        let line = Line { region: Some((number, region)), ..Line::of(process) };
+        let states = region.states.iter().flat_map(|states| &states.threads);
+        let states = move |thread: u32| states.clone().find(|states| states.thread == thread);
+        let opens = region.open.iter().flat_map(|open| &open.threads);
+        let open = move |thread: u32| opens.clone().find(|open| open.thread == thread);
+        let ended = region.threads.iter().map(move |thread| {
+            let number = thread.row.thread;
+            Line { thread: Some(thread), states: states(number), open: open(number), ..line }
         });
-        threads.chain(open).chain(alone)
+        let has_ended = |open: &&OpenThread| {
+            region.threads.iter().any(|thread| thread.row.thread == open.thread)
+        };
+        let opens = region.open.iter().flat_map(|open| &open.threads);
+        let only_open = opens.filter(move |open| !has_ended(open));
+        let only_open = only_open.map(move |open| Line { open: Some(open), ..line });
+        let is_alone = region.threads.is_empty() && region.open.is_none();
+        ended.chain(only_open).chain(is_alone.then_some(line))
     });
     let phases = process.phases.iter().flat_map(move |phase| {
         let threads = phase.threads.iter().zip(&phase.unended);
-        threads.map(move |(thread, unended)| {
-            let fixed = of_phase(process, phase, thread, *unended);
-            [fixed, counts(process, thread, events)].concat()
+        threads.map(move |(thread, unended)| Line {
+            phase: Some((phase, *unended)),
+            thread: Some(thread),
+            ..Line::of(process)
         })
     });
-    regions.chain(phases).map(with_busy)
+    regions.chain(phases).map(move |line| {
+        let value = |column: &(&str, Value)| match column.0 {
+            "busy_machine" => busy.clone(),
+            _ => (column.1)(&line).unwrap_or_default(),
+        };
+        let figure =
+            |figure: &Figure| text(line.region.and_then(|(_, region)| (figure.of)(region)));
+        let figures = FIGURES.iter().map(|one| figure(one).unwrap_or_default());
+        let fixed = COLUMNS.iter().map(value).chain(figures);
+        fixed.chain(counts(process, line.thread, events)).collect()
+    })
 }
 
-/// The fixed fields of a thread in a phase. Those that only regions have are empty.
-fn of_phase(
-    process: &ProcessReport,
-    phase: &PhaseReport,
-    thread: &Thread,
-    unended: u64,
-) -> Vec<String> {
-    let row = &thread.row;
-    let seat = |of: fn(Seat) -> u32| optional(thread.seat.map(of));
-    FIXED
-        .map(|column| match column {
-            "name" => phase.name.clone(),
-            "executions" => phase.executions.to_string(),
-            "thread" => row.thread.to_string(),
-            "thread_executions" => row.executions.to_string(),
-            "cpu" => optional(row.cpu),
-            "package" => seat(|seat| seat.package),
-            "core" => seat(|seat| seat.core),
-            "sibling" => seat(|seat| seat.sibling),
-            "moves" => row.moves.to_string(),
-            "counted" => row.counted.to_string(),
-            "implausible" => thread.implausible.clone().unwrap_or_default(),
-            "phase_kind" => phase.kind.word().to_owned(),
-            "phase_s" => row.seconds.to_string(),
-            "phase_unended" => unended.to_string(),
-            _ => of_process(process, column).unwrap_or_default(),
+/// Everything that a row is about.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    process: &'a ProcessReport,
+    /// The region with its number in the process.
+    region: Option<(usize, &'a RegionReport)>,
+    /// The phase, with the executions that the thread never ended.
+    phase: Option<(&'a PhaseReport, u64)>,
+    thread: Option<&'a Thread>,
+    states: Option<&'a ThreadStates>,
+    /// The thread in an execution that had not ended.
+    open: Option<&'a OpenThread>,
+}
+
+impl Line<'_> {
+    fn of(process: &ProcessReport) -> Line<'_> {
+        Line { process, region: None, phase: None, thread: None, states: None, open: None }
+    }
+}
+
+type Value = fn(&Line<'_>) -> Option<String>;
+
+/// The text of a value that is there.
+fn text(value: Option<impl ToString>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
+
+fn of_region<T: ToString>(
+    line: &Line<'_>,
+    of: impl Fn(&RegionReport) -> Option<T>,
+) -> Option<String> {
+    text(of(line.region?.1))
+}
+
+/// Of a thread, in a region or a phase.
+fn of_thread<T: ToString>(line: &Line<'_>, of: impl Fn(&Thread) -> Option<T>) -> Option<String> {
+    text(of(line.thread?))
+}
+
+fn seat(line: &Line<'_>, of: fn(Seat) -> u32) -> Option<String> {
+    of_thread(line, |thread| thread.seat.map(of))
+}
+
+fn state(line: &Line<'_>, of: fn(&ThreadStates) -> Option<f64>) -> Option<String> {
+    text(of(line.states?))
+}
+
+fn waited(line: &Line<'_>, causes: &[Cause]) -> Option<String> {
+    text(Some(line.states?.waited(causes)))
+}
+
+/// The columns that do not depend on what was counted. Those of [`FIGURES`] follow them.
+const COLUMNS: [(&str, Value); 51] = [
+    ("pid", |line| text(Some(line.process.process.pid))),
+    ("parent", |line| text(Some(line.process.process.parent))),
+    ("program", |line| text(Some(line.process.program()))),
+    ("host", |line| text(line.process.process.host.as_ref())),
+    ("rank", |line| text(line.process.process.rank.map(|rank| rank.rank))),
+    ("region", |line| text(line.region.map(|(number, _)| number))),
+    ("name", |line| match line.phase {
+        Some((phase, _)) => Some(phase.name.clone()),
+        None => of_region(line, |region| Some(region.name.text.clone())),
+    }),
+    ("file", |line| of_region(line, |region| region.name.file.clone())),
+    ("line", |line| of_region(line, |region| region.name.line)),
+    ("module", |line| of_region(line, |region| Some(text_of(&region.site.module)))),
+    ("address", |line| of_region(line, |region| Some(format!("{:#x}", region.site.address)))),
+    ("entry", |line| of_region(line, |region| Some(region.entry.clone()))),
+    ("runtime", |line| {
+        let runtime = line.process.runtimes.get(line.region?.1.runtime);
+        runtime.map(super::report::runtime)
+    }),
+    ("executions", |line| match line.phase {
+        Some((phase, _)) => text(Some(phase.executions)),
+        None => of_region(line, |region| Some(region.executions)),
+    }),
+    ("timed_executions", |line| {
+        of_region(line, |region| {
+            Some(region.sampling.map_or(region.executions, |sampling| sampling.timed))
         })
-        .into()
-}
+    }),
+    ("nested", |line| of_region(line, |region| Some(region.nested))),
+    ("within", |line| of_region(line, |region| Some(region.within))),
+    ("region_s", |line| of_region(line, |region| Some(region.seconds))),
+    ("region_margin", |line| {
+        of_region(line, |region| region.sampling.map(|sampling| sampling.margin))
+    }),
+    ("threads_chosen", |line| of_region(line, |region| Some(region.adaptation.as_ref()?.threads))),
+    ("package_energy_j", |line| of_region(line, |region| Some(region.energy?.joules))),
+    ("package_energy_resolution_j", |line| {
+        of_region(line, |region| Some(region.energy?.resolution))
+    }),
+    ("package_power_w", |line| of_region(line, |region| region.energy?.watts)),
+    ("energy_executions", |line| of_region(line, |region| Some(region.energy?.executions))),
+    ("thread", |line| {
+        text(line.thread.map(|it| it.row.thread).or_else(|| Some(line.open?.thread)))
+    }),
+    ("thread_executions", |line| {
+        text(line.thread.map(|it| it.row.executions).or_else(|| line.open.map(|_| 0)))
+    }),
+    ("busy_s", |line| line.region.and_then(|_| of_thread(line, |thread| Some(thread.row.seconds)))),
+    ("useful_s", |line| state(line, |states| Some(states.useful))),
+    ("starting_s", |line| state(line, |states| Some(states.starting))),
+    ("barrier_s", |line| waited(line, &[Cause::Barrier])),
+    ("worksharing_s", |line| waited(line, WORKSHARING)),
+    ("end_s", |line| state(line, |states| Some(states.end))),
+    ("lock_s", |line| waited(line, &[Cause::Critical, Cause::Atomic, Cause::Lock])),
+    ("ordered_s", |line| waited(line, &[Cause::Ordered])),
+    ("tasks_s", |line| waited(line, &[Cause::Taskwait, Cause::Taskgroup])),
+    ("mpi_s", |line| waited(line, &[Cause::Mpi])),
+    ("useful_off_s", |line| state(line, |states| states.useful_off)),
+    ("waiting_off_s", |line| state(line, |states| states.waiting_off)),
+    ("cpu", |line| of_thread(line, |thread| thread.row.cpu)),
+    ("package", |line| seat(line, |seat| seat.package)),
+    ("core", |line| seat(line, |seat| seat.core)),
+    ("sibling", |line| seat(line, |seat| seat.sibling)),
+    ("beside", |line| {
+        let beside = |thread: &Thread| {
+            let all: Vec<String> = thread.beside.iter().map(u32::to_string).collect();
+            all.join(" ")
+        };
+        line.region.and_then(|_| of_thread(line, |thread| Some(beside(thread))))
+    }),
+    ("moves", |line| of_thread(line, |thread| Some(thread.row.moves))),
+    ("counted", |line| of_thread(line, |thread| Some(thread.row.counted))),
+    ("implausible", |line| of_thread(line, |thread| thread.implausible.clone())),
+    ("phase_kind", |line| text(line.phase.map(|(phase, _)| phase.kind.word()))),
+    ("phase_s", |line| line.phase.and_then(|_| of_thread(line, |thread| Some(thread.row.seconds)))),
+    ("phase_unended", |line| text(line.phase.map(|(_, unended)| unended))),
+    ("open_s", |line| text(line.open.map(|open| open.seconds))),
+    // The sentence is of all processes.
+    ("busy_machine", |_| None),
+];
 
-/// The fields that all rows of a process share.
-fn of_process(process: &ProcessReport, column: &str) -> Option<String> {
-    let about = &process.process;
-    match column {
-        "pid" => Some(about.pid.to_string()),
-        "parent" => Some(about.parent.to_string()),
-        "program" => Some(process.program().to_owned()),
-        "host" => about.host.clone(),
-        "rank" => about.rank.map(|rank| rank.rank.to_string()),
-        _ => None,
+/// The column of a figure of the region. One that a thread has by the same name says which is meant.
+fn name(figure: &Figure) -> String {
+    match COLUMNS.iter().any(|column| column.0 == figure.name) {
+        true => format!("region_{}", figure.name),
+        false => figure.name.to_owned(),
     }
 }
 
@@ -153,190 +262,44 @@ pub(super) fn add(events: &mut Vec<Column>, event: &Column) {
     }
 }
 
-fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<String> {
-    let runtime = process.runtimes.get(region.runtime).map(super::report::runtime);
-    let shared = ["pid", "parent", "program", "host", "rank"];
-    let shared = shared.map(|column| of_process(process, column).unwrap_or_default());
-    let own = [
-        number.to_string(),
-        region.name.text.clone(),
-        region.name.file.clone().unwrap_or_default(),
-        optional(region.name.line),
-        text_of(&region.site.module),
-        format!("{:#x}", region.site.address),
-        region.entry.clone(),
-        runtime.unwrap_or_default(),
-        region.executions.to_string(),
-        region.sampling.map_or(region.executions, |sampling| sampling.timed).to_string(),
-        region.nested.to_string(),
-        region.within.to_string(),
-        region.seconds.to_string(),
-        optional(region.sampling.map(|sampling| sampling.margin)),
-        optional(region.share),
-        optional(region.imbalance),
-        optional(region.waiting),
-        optional(region.adaptation.as_ref().map(|adaptation| adaptation.threads)),
-        optional(region.energy.map(|energy| energy.joules)),
-        optional(region.energy.map(|energy| energy.resolution)),
-        optional(region.energy.and_then(|energy| energy.watts)),
-        optional(region.energy.map(|energy| energy.executions)),
-    ];
-    shared.into_iter().chain(own).collect()
-}
-
-fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
-    let beside: Vec<String> = thread.beside.iter().map(u32::to_string).collect();
-    let of_states = region.states.iter().flat_map(|states| &states.threads);
-    let states = of_states.clone().find(|states| states.thread == thread.row.thread);
-    let waited =
-        |causes: &[Cause]| optional(states.map(|states: &ThreadStates| states.waited(causes)));
-    vec![
-        thread.row.thread.to_string(),
-        thread.row.executions.to_string(),
-        thread.row.seconds.to_string(),
-        optional(states.map(|states| states.useful)),
-        optional(states.map(|states| states.starting)),
-        waited(&[Cause::Barrier]),
-        waited(WORKSHARING),
-        optional(states.map(|states| states.end)),
-        waited(&[Cause::Critical, Cause::Atomic, Cause::Lock]),
-        waited(&[Cause::Ordered]),
-        waited(&[Cause::Taskwait, Cause::Taskgroup]),
-        waited(&[Cause::Mpi]),
-        optional(states.and_then(|states| states.useful_off)),
-        optional(states.and_then(|states| states.waiting_off)),
-        optional(thread.row.cpu),
-        optional(thread.seat.map(|seat| seat.package)),
-        optional(thread.seat.map(|seat| seat.core)),
-        optional(thread.seat.map(|seat| seat.sibling)),
-        beside.join(" "),
-        thread.row.moves.to_string(),
-        thread.row.counted.to_string(),
-        thread.implausible.clone().unwrap_or_default(),
-        // Those of phases, the time of an open part, and what the machine did.
-        String::new(),
-        String::new(),
-        String::new(),
-        optional(open_seconds(region, thread.row.thread)),
-        String::new(),
-    ]
-}
-
-/// The time so far of a thread in an execution that had not ended.
-fn open_seconds(region: &RegionReport, thread: u32) -> Option<f64> {
-    let mut threads = region.open.iter().flat_map(|open| &open.threads);
-    threads.find(|open| open.thread == thread).map(|open| open.seconds)
-}
-
-/// The row of a thread that has ended no execution.
-fn only_open(of_region: &[String], open: &OpenThread, columns: usize) -> Vec<String> {
-    let mut row = of_region.to_vec();
-    row.resize(columns, String::new());
-    for (column, value) in FIXED.iter().zip(&mut row) {
-        match *column {
-            "thread" => *value = open.thread.to_string(),
-            "thread_executions" => *value = "0".to_owned(),
-            "open_s" => *value = open.seconds.to_string(),
-            _ => {}
-        }
-    }
-    row
-}
-
 /// The counts of all time, of useful time and of waits, the shares that were counted, the margins, and the
 /// shares of the readings.
-fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<String> {
+fn counts(
+    process: &ProcessReport,
+    thread: Option<&Thread>,
+    events: &[Column],
+) -> impl Iterator<Item = String> {
     let own = &process.columns.events;
     let place = |column: &Column| own.iter().position(|event| event.name == column.name);
     let places: Vec<Option<usize>> = events.iter().map(place).collect();
-    let by_state = thread.by_state.as_ref();
+    let by_state = thread.and_then(|thread| thread.by_state.as_ref());
+    let figures = thread.map(|thread| &thread.figures);
     let all = [
-        Some(&thread.figures),
+        figures,
         by_state.map(|by_state| &by_state.useful),
         by_state.map(|by_state| &by_state.waiting),
     ];
-    let count = |figures: Option<&Figures>, place: Option<usize>| {
-        figures?.counts.get(place?).copied().flatten().map(|count| count.value)
+    let count = |figures: Option<&Figures>, place: &Option<usize>| {
+        figures?.counts.get((*place)?).copied().flatten()
     };
-    let counts =
-        all.iter().flat_map(|figures| places.iter().map(|place| optional(count(*figures, *place))));
-    let share =
-        |(_, place): (&Column, &Option<usize>)| thread.figures.shares.get((*place)?).copied();
-    let estimated: Vec<_> = shares(events).zip(&places).collect();
-    let of = |place: &Option<usize>| thread.figures.counts.get((*place)?).copied().flatten();
-    let margin = |place: &Option<usize>| of(place).map(|count| count.margin);
-    let readings = places.iter().map(|place| optional(of(place).and_then(|count| count.readings)));
-    let margins = estimated.iter().map(|(_, place)| optional(margin(place)));
-    let shares = estimated.iter().map(|both| optional(share(*both)));
-    counts.chain(shares).chain(margins).chain(readings).collect()
-}
-
-fn optional(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+    let value = |figures, place| text(count(figures, place).map(|count| count.value));
+    let mut cells: Vec<Option<String>> = all
+        .iter()
+        .flat_map(|figures| places.iter().map(move |place| value(*figures, place)))
+        .collect();
+    let estimated: Vec<_> = shares(events).zip(&places).map(|(_, place)| place).collect();
+    let share = |place: &Option<usize>| figures?.shares.get((*place)?).copied();
+    cells.extend(estimated.iter().map(|place| text(share(place))));
+    let margin = |place: &Option<usize>| count(figures, place).map(|count| count.margin);
+    cells.extend(estimated.iter().map(|place| text(margin(place))));
+    let readings = |place: &Option<usize>| count(figures, place)?.readings;
+    cells.extend(places.iter().map(|place| text(readings(place))));
+    cells.into_iter().map(Option::unwrap_or_default)
 }
 
 /// Causes of waiting at the end of worksharing constructs.
 const WORKSHARING: &[Cause] =
     &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
-
-/// The column of the sentence about a busy machine.
-const BUSY: usize = FIXED.len() - 1;
-const FIXED: [&str; 54] = [
-    "pid",
-    "parent",
-    "program",
-    "host",
-    "rank",
-    "region",
-    "name",
-    "file",
-    "line",
-    "module",
-    "address",
-    "entry",
-    "runtime",
-    "executions",
-    "timed_executions",
-    "nested",
-    "within",
-    "region_s",
-    "region_margin",
-    "share",
-    "imbalance",
-    "waiting",
-    "threads_chosen",
-    "package_energy_j",
-    "package_energy_resolution_j",
-    "package_power_w",
-    "energy_executions",
-    "thread",
-    "thread_executions",
-    "busy_s",
-    "useful_s",
-    "starting_s",
-    "barrier_s",
-    "worksharing_s",
-    "end_s",
-    "lock_s",
-    "ordered_s",
-    "tasks_s",
-    "mpi_s",
-    "useful_off_s",
-    "waiting_off_s",
-    "cpu",
-    "package",
-    "core",
-    "sibling",
-    "beside",
-    "moves",
-    "counted",
-    "implausible",
-    "phase_kind",
-    "phase_s",
-    "phase_unended",
-    "open_s",
-    "busy_machine",
-];
 
 #[cfg(test)]
 mod tests {

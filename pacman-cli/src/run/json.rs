@@ -46,8 +46,22 @@ pub(crate) struct Document<'a, P> {
     processes: P,
     /// All ranks of an MPI program at a glance; null without several ranks.
     ranks: Option<json_overview::Ranks<'a>>,
+    /// Figures that each region has as members of its own, next to its counts.
+    region_figures: Vec<RegionFigure<'a>>,
     /// Facts that a reader of the figures must know.
     notes: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RegionFigure<'a> {
+    /// Name of the member.
+    name: &'a str,
+    /// Unit of its value; a share is a part of a whole, as 0.5.
+    #[cfg_attr(test, schemars(extend("enum" = ["s", "share", "ratio"])))]
+    unit: &'a str,
+    /// Meaning.
+    about: &'a str,
 }
 
 #[derive(Serialize)]
@@ -244,6 +258,7 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
         objective: report.objective.as_deref(),
         simulated: report.simulated.as_deref(),
         energy: report.energy.as_ref().map(run_energy),
+        region_figures: report::FIGURES.iter().map(region_figure).collect(),
         processes,
         ranks: json_overview::ranks(&report.overview),
         notes: report.remarks(),
@@ -299,6 +314,10 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         findings: findings::of(report),
         notes: &report.notes,
     }
+}
+
+fn region_figure(figure: &report::Figure) -> RegionFigure<'static> {
+    RegionFigure { name: figure.name, unit: figure.unit.word(), about: figure.about }
 }
 
 fn run_energy(energy: &RunEnergy) -> Energy<'_> {

@@ -4,7 +4,7 @@ use pacman_events::shown::text_of;
 use serde::Serialize;
 
 use super::json_figures::figures;
-use super::report::{self, Columns, ProcessReport, RegionReport, RegionStates};
+use super::report::{self, Columns, ProcessReport, RegionReport};
 use super::{json_slots, json_states};
 use crate::document::Seconds;
 use crate::rows::Columns as InColumns;
@@ -46,31 +46,13 @@ pub(crate) struct Region<'a, F, T> {
     starters: u32,
     /// Sum of their wall times.
     time_s: Seconds,
-    /// Mean wall time.
-    mean_s: Option<Seconds>,
-    /// Shortest execution.
-    shortest_s: Seconds,
-    /// Longest execution.
-    longest_s: Seconds,
-    /// Part of the process's time.
-    share: Option<f64>,
+    /// The figures that [`report::FIGURES`] defines.
+    #[serde(flatten)]
+    members: report::Members<'a>,
     /// Teams by their size.
     teams: Vec<Team>,
-    /// Greatest busy time over the mean.
-    imbalance: Option<f64>,
-    /// Part of the team's time without work.
-    waiting: Option<f64>,
-    /// Part of the time that observing cost.
-    overhead: Option<f64>,
     /// Efficiency of the region; null without `--waits`.
     efficiency: Option<json_states::Efficiency>,
-    /// Seconds of useful time of all threads on no processor; null if not known.
-    useful_off_s: Option<Seconds>,
-    /// Seconds of waits at constructs of all threads on no processor; null if not known.
-    waiting_off_s: Option<Seconds>,
-    /// Part of the useful time that the threads were on a processor; null if not known or without
-    /// useful time.
-    useful_processor_share: Option<f64>,
     /// Figures of all threads.
     figures: F,
     /// Figures without those of waits; null without `--waits`, without events, and if a wait could
@@ -191,18 +173,9 @@ pub(super) fn region<'a>(
         within: region.within,
         starters: region.starters,
         time_s: Seconds(region.seconds),
-        mean_s: region.mean.map(Seconds),
-        shortest_s: Seconds(region.shortest),
-        longest_s: Seconds(region.longest),
-        share: region.share,
+        members: report::Members(region),
         teams: region.teams.iter().map(team).collect(),
-        imbalance: region.imbalance,
-        waiting: region.waiting,
-        overhead: region.overhead,
         efficiency: json_states::efficiency(region),
-        useful_off_s: region.states.as_ref().and_then(|states| states.useful_time().1).map(Seconds),
-        waiting_off_s: region.states.as_ref().and_then(RegionStates::waiting_off).map(Seconds),
-        useful_processor_share: region.states.as_ref().and_then(RegionStates::processor_share),
         figures: figures(columns, &region.figures),
         useful_figures: region.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
         waiting_figures: region

@@ -8,6 +8,8 @@ mod earlier;
 mod endings;
 mod energy;
 mod expected;
+#[cfg(test)]
+pub(crate) mod figures_tests;
 mod findings;
 mod html;
 mod json;
@@ -72,11 +74,12 @@ use other_programs::OtherPrograms;
 use pacman_core::atomic_write;
 use ranks::{Gathered, Gathering};
 pub(crate) use ranks::{MergeArgs, merge};
+pub(crate) use report::{FIGURES, Figure};
 use report::{Report, Run};
 use shared::Shared;
 use spawn::Environment;
 use start::Start;
-pub(crate) use text::{rounded, seconds, share, signed};
+pub(crate) use text::{of_unit, rounded, seconds, share, signed};
 use training::Training;
 use watch::Watch;
 

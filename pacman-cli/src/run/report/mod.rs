@@ -6,6 +6,7 @@ mod counts_by_state;
 mod crowd;
 mod efficiency;
 mod energy;
+mod figure;
 mod mpi;
 mod mpi_factors;
 mod open;
@@ -40,6 +41,8 @@ pub(super) use columns::{Column, Columns, Count, Figures, MOSTLY_READINGS};
 pub(super) use crowd::threads_of;
 pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
 pub(super) use energy::{EnergyFigures, mean};
+pub(super) use figure::Members;
+pub(crate) use figure::{FIGURES, Figure, Unit};
 pub(super) use mpi::{MpiCall, MpiReport};
 pub(super) use mpi_factors::{MpiFactor, MpiFactors, MpiSummary};
 pub(super) use open::{OpenExecution, OpenThread};
@@ -51,7 +54,7 @@ pub(super) use seats::Seat;
 #[cfg(test)]
 pub(super) use seats::Seats;
 pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
-pub(super) use states::{Reason, RegionStates, SiteReport, ThreadStates, WaitSum};
+pub(super) use states::{Reason, SiteReport, ThreadStates, WaitSum};
 pub(super) use thread::Thread;
 
 /// All about one run.

@@ -1,6 +1,6 @@
 //! Amounts as people read them.
 
-use crate::run::report::{Count, MOSTLY_READINGS};
+use crate::run::report::{Count, MOSTLY_READINGS, Unit};
 use crate::stat::grouped;
 pub(in crate::run) use pacman_events::plural::number;
 use pacman_events::plural::{is, noun};
@@ -61,8 +61,17 @@ pub(in crate::run) fn difference(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format!("{sign}{}", seconds(value.abs())) }
 }
 
+/// A figure in its unit; a share is in percent, without the sign.
+pub(crate) fn of_unit(value: Option<f64>, unit: Unit) -> String {
+    match unit {
+        Unit::Seconds => value.map_or_else(absent, seconds),
+        Unit::Share => percent(value),
+        Unit::Ratio => value.map_or_else(absent, |value| rounded(value, 2)),
+    }
+}
+
 /// A part in percent, without the sign.
-pub(super) fn percent(share: Option<f64>) -> String {
+pub(in crate::run) fn percent(share: Option<f64>) -> String {
     share.map_or_else(absent, |share| rounded(100.0 * share, 1))
 }
 

@@ -3,9 +3,10 @@
 use pacman_core::export::grid::{Column, Grid};
 use pacman_regions::Cause;
 
-use super::amount::{absent, number, rounded, share};
+use super::amount::{absent, number, of_unit, rounded, share};
 use crate::run::report::{
-    Efficiency, EfficiencyTree, Factor, FactorLoss, ProcessReport, Reason, RegionReport, SiteReport,
+    Efficiency, EfficiencyTree, FIGURES, Factor, FactorLoss, ProcessReport, Reason, RegionReport,
+    SiteReport,
 };
 use crate::stat::clean;
 
@@ -154,29 +155,36 @@ fn words(cause: Cause) -> &'static str {
 
 /// A line for each region: its factors, and the reason for most of its waiting.
 fn regions(process: &ProcessReport, shown: usize) -> Option<Grid> {
-    let mut table = Grid::new(vec![
+    let mut columns = vec![
         Column::right("useful", "%"),
         Column::right("load", "balance %"),
         Column::right("scheduling", "%"),
-        Column::right("useful on", "processor %"),
+    ];
+    let figures = || FIGURES.iter().filter_map(|figure| Some((figure, figure.heading?)));
+    columns.extend(figures().map(|(_, [first, second])| Column::right(first, second)));
+    columns.extend([
         Column::right("worst wait", "%"),
         Column::left("threads wait"),
         Column::label("region"),
     ]);
+    let mut table = Grid::new(columns);
     let percent = |part: f64| rounded(100.0 * part, 1);
     let row = |region: &RegionReport| -> Option<Vec<String>> {
         let losses = &region.states.as_ref()?.losses;
         let efficiency = Efficiency::of_region(losses)?;
         let worst = losses.worst();
-        Some(vec![
+        let mut cells = vec![
             percent(efficiency.parallel),
             percent(efficiency.load_balance),
             percent(efficiency.scheduling),
-            region.states.as_ref()?.processor_share().map_or_else(absent, percent),
+        ];
+        cells.extend(figures().map(|(figure, _)| of_unit((figure.of)(region), figure.unit)));
+        cells.extend([
             worst.map_or_else(absent, |(_, part)| percent(part)),
             worst.map_or_else(absent, |(reason, _)| in_region(reason, &process.sites)),
             clean(&region.name.short()),
-        ])
+        ]);
+        Some(cells)
     };
     let rows: Vec<Vec<String>> = process.regions[..shown].iter().filter_map(row).collect();
     let is_empty = rows.is_empty();

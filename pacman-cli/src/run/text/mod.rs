@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::stat::{clean, grouped};
 use amount::{absent, left_out_here, percent};
 pub(super) use amount::{difference, executions, joules, metric, number, quantity, rate, watts};
-pub(crate) use amount::{rounded, seconds, share, signed};
+pub(crate) use amount::{of_unit, rounded, seconds, share, signed};
 pub(super) use efficiency::{help, meaning, name, reason_at};
 pub(super) use extent::Extent;
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
