@@ -1,4 +1,4 @@
-//! The documents agree with the sources: every public type is in the glossary, every page is in the
+//! The documents agree with the sources: the words of the glossary are used, every page is in the
 //! book's summary, every relative link leads to a file and a heading, and every test that is named for
 //! a defect is there. Old names are gone.
 //!
