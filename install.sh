@@ -4,18 +4,18 @@ set -eu
 
 usage() {
     cat <<'USAGE'
-usage: ./install.sh --prefix PREFIX [--libdir DIR] [--from DIR]
+usage: ./install.sh --prefix PREFIX [--libdir DIR] [--dist | --from DIR]
        ./install.sh --uninstall --prefix PREFIX
 
   --prefix PREFIX   install below this absolute path, such as /usr/local
   --libdir DIR      for the C library: below PREFIX, or an absolute path in it (default lib)
+  --dist            build for a package: smaller files, and several minutes
   --from DIR        install the files that cargo has built in DIR, without a build
   --uninstall       remove what an installation below PREFIX has put there
   --help            this text
 
 Environment:
   DESTDIR           goes in front of every path that is written (for packages)
-  PACMAN_PROFILE    cargo's profile (default dist: small files, several minutes; release is faster)
   CARGO, RUSTC      the programs to build with (default cargo, rustc)
 USAGE
 }
@@ -32,7 +32,7 @@ fail() {
     exit 1
 }
 
-prefix='' libdir=lib from='' action=install
+prefix='' libdir=lib from='' profile=release action=install
 while [ $# -gt 0 ]; do
     case $1 in
         --help)
@@ -40,6 +40,7 @@ while [ $# -gt 0 ]; do
             exit 0
             ;;
         --uninstall) action=uninstall ;;
+        --dist) profile=dist ;;
         --prefix=* | --libdir=* | --from=*)
             option=${1%%=*} value=${1#*=}
             shift
@@ -102,7 +103,7 @@ version=$(sed -n 's/^#define PACMAN_VERSION  *"\(.*\)"$/\1/p' "$here/pacman-ffi/
 if [ -n "$from" ]; then
     from=$(CDPATH='' cd -- "$from" && pwd)
 else
-    "${CARGO:-cargo}" build --manifest-path "$here/Cargo.toml" --profile "${PACMAN_PROFILE:-dist}" \
+    "${CARGO:-cargo}" build --manifest-path "$here/Cargo.toml" --profile "$profile" \
         -p pacman-cli -p pacman-train -p pacman-omp -p pacman-ffi --message-format json-render-diagnostics \
         >"$scratch/messages"
 fi

@@ -18,7 +18,7 @@ class PacmanPmu(Package):
     conflicts("platform=windows", msg="PACMAN counts by Linux's perf events")
 
     def install(self, spec, prefix):
-        Executable("./install.sh")("--prefix", prefix)
+        Executable("./install.sh")("--dist", "--prefix", prefix)
 
     def setup_run_environment(self, env):
         env.prepend_path("LD_LIBRARY_PATH", self.prefix.lib)
