@@ -71,7 +71,7 @@ case /$libdir/ in
 esac
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=${DESTDIR-}$prefix
-# What is installed, a path below the prefix a line; folders that were made end in a slash.
+# The installed paths, each below the prefix a line; folders that were made end in a slash.
 list=share/pacman/installed
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -52,7 +52,7 @@ int main(void)
             perror("read");
             return 2;
         }
-        /* What runs between both is a few hundred instructions. */
+        /* A few hundred instructions. */
         int differs = paged > words[1] + 50000 || words[1] > paged + 50000;
         printf("%s: page %llu, read %llu: %s\n", sleeps ? "after a sleep" : "at once", (unsigned long long)paged,
                (unsigned long long)words[1], differs ? "wrong" : "equal");

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// One guest at a time: an emulated machine takes a whole processor.
 static GUEST: Mutex<()> = Mutex::new(());
 
-/// What one run of the doctor in a guest said.
+/// The output of one run of the doctor in a guest.
 struct Run {
     status: i64,
     diagnosis: Value,

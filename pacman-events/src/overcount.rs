@@ -1,4 +1,4 @@
-//! What real processors count beyond the truth, from measurements with known counts.
+//! Counts of real processors beyond the truth, from measurements with known counts.
 
 use crate::CpuModel;
 
@@ -27,7 +27,7 @@ pub struct Overcount {
     pub runs: u32,
     /// The processor's name.
     pub processor: &'static str,
-    /// Who measured, as `owner/repository@commit`, or the file that was contributed.
+    /// The source of the measurement, as `owner/repository@commit`, or the file that was contributed.
     pub source: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What siblings share on families other than NetBurst: known answers rule by rule.
+//! Registers that siblings share on families other than NetBurst: known answers rule by rule.
 //!
 //! Rules: Linux 6.12, arch/x86/events (core.c, intel/core.c, amd/core.c), and Solaris
 //! niagara_pcbe.c, as noted at each test.

@@ -40,7 +40,7 @@ impl Copy {
         Copy(copy)
     }
 
-    /// What the build would say.
+    /// The message of the build.
     fn fault(&self) -> String {
         let fault =
             models::read(&self.0).and_then(|models| events::read(&self.0, &models).map(drop));

@@ -38,7 +38,7 @@ const char *gnu_get_libc_version(void);
 
 typedef void *(*look_up)(void *, const char *);
 
-/* What the engine finds here; `src/stub.rs` has the same structure. */
+/* The engine's view of the stub; `src/stub.rs` has the same structure. */
 struct stub {
     uint64_t table;          /* A hash of the table of functions. */
     uint64_t ticks, nanos;   /* When this process began: time stamp counter, CLOCK_MONOTONIC. */

@@ -75,7 +75,7 @@ fn a_pool_is_an_actuator() {
     assert_eq!(numbers.into_inner().unwrap(), (0..places.len()).collect());
 }
 
-/// What a model for four threads says of itself.
+/// The description of a model for four threads.
 #[derive(Debug)]
 struct Trained([Configuration; 1]);
 

@@ -1,4 +1,4 @@
-/* What the test programs share: checks that print what they saw, and a limit on
+/* Shared by the test programs: checks that print what they saw, and a limit on
  * how long a program may hang. Each includes this first. */
 #ifndef CHECK_H
 #define CHECK_H

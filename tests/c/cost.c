@@ -1,4 +1,4 @@
-/* What the calls cost, beside bare read(2) calls of an equal group in the same run.
+/* The costs of the calls, next to bare read(2) calls of an equal group in the same run.
  * Prints figures; a person reads them. */
 #include "check.h"
 

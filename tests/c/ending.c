@@ -22,7 +22,7 @@ static pacman_adapt_phase adapted(void)
     return phase;
 }
 
-/* What leaves something in the thread's own storage. */
+/* Leaves something in the thread's own storage. */
 static void take_part(void)
 {
     uint64_t counts[1];

@@ -1,4 +1,4 @@
-/* What the library computes shows in nothing that the program can see of its floating-point state:
+/* The library's computations show in nothing that the program can see of its floating-point state:
  * nothing traps that the program has trap, rounding stays, and flags stay as they were. */
 #include "check.h"
 

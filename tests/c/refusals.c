@@ -107,7 +107,7 @@ static void events_and_places(void)
             open_as("held", "task-clock", NULL));
 }
 
-/* What the machine has no place for is not an empty list, which somebody would have given. */
+/* A list for which the machine has no place is not an empty list, which somebody would have given. */
 static void siblings_where_there_are_none(void)
 {
     pacman_topology machine = PACMAN_TOPOLOGY_INIT;

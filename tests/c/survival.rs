@@ -1,4 +1,4 @@
-//! What programs do to their threads, descriptors and processes while they count.
+//! Actions of programs on their threads, descriptors and processes while they count.
 
 use pacman_suite::skipped;
 

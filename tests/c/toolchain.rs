@@ -31,7 +31,7 @@ pub(crate) enum Linking {
     Static,
 }
 
-/// What rustc says a program must add to the archive, on Linux with glibc.
+/// The libraries that a program must add, by rustc, to the archive, on Linux with glibc.
 const NATIVE: [&str; 7] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"];
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];

@@ -41,7 +41,7 @@ pub(crate) const TIMED_NEHALEM: Options = &["--cpu", "core", "--time", "--model"
 /// A busy machine's boots take several times as long as an idle one's.
 const LIMIT: [&str; 2] = ["--timeout", "900"];
 
-/// What a job printed, on both streams, and its exit status.
+/// The output of a job, on both streams, and its exit status.
 pub(crate) struct Said {
     pub(crate) status: i32,
     pub(crate) text: String,
@@ -166,7 +166,7 @@ fn job(line: String) -> Job {
     Job { line, said: OnceLock::new() }
 }
 
-/// What a job said on a machine; `None` where there is no lab.
+/// The output of a job on a machine; `None` where there is no lab.
 ///
 /// # Panics
 /// If [`machines`] does not have the job.
@@ -211,7 +211,7 @@ impl Machine {
     }
 }
 
-/// What the lab says of a guest that came as far as its first job. On a host with ten threads for
+/// The lab's message about a guest that came as far as its first job. On a host with ten threads for
 /// each of its cores an emulated kernel once panicked before it had started any program; what
 /// panics behind that is a job's affair, and stays.
 fn started(options: &[&str], script: &str, programs: &[&Path]) -> Output {

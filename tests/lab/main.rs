@@ -26,7 +26,7 @@ mod validate;
 
 use boots::{HASWELL, ICE_LAKE, Options, ZEN};
 
-/// What a job of the guest program printed; `None` where there is no lab.
+/// The output of a job of the guest program; `None` where there is no lab.
 fn guest(options: Options, job: &str) -> Option<&'static str> {
     let said = boots::said(options, &boots::guest(job))?;
     assert_eq!(said.status, 0, "{job} on {options:?}:\n{}", said.text);

@@ -83,7 +83,7 @@ static ZEN: Model = Model {
 };
 
 impl Model {
-    /// What the guest printed.
+    /// The output of the guest.
     fn text(&'static self) -> Option<&'static str> {
         guest(self.options, "model")
     }
@@ -108,7 +108,7 @@ impl Model {
         for words in self.lines("reads") {
             assert_eq!(words[2], "Rdpmc", "{words:?}");
         }
-        // What the registers held while the preset counted, on both siblings.
+        // The contents of the registers while the preset counted, on both siblings.
         let programmed = self.lines("programmed");
         assert!(programmed.iter().all(|words| words[2] == "true"), "{programmed:?}");
         let (mut rung, mut silent, mut by_itself) =
@@ -227,14 +227,14 @@ impl Model {
         }
     }
 
-    /// What the plan said of a contest between siblings.
+    /// The plan's verdict on a contest between siblings.
     fn plan(&'static self, label: &str) -> String {
         let lines = self.lines("plan");
         let said = lines.iter().find(|words| words[0] == label).expect("a case of the guest");
         said[1..].join(" ")
     }
 
-    /// What became of a sibling: `exact`, `wrong`, or an error.
+    /// The fate of a sibling: `exact`, `wrong`, or an error.
     fn kernel(&'static self, label: &str, turn: &str, when: &str) -> String {
         let lines = self.lines("kernel");
         let said = lines.iter().find(|words| words[..3] == [label, turn, when]);

@@ -4,7 +4,7 @@
 use super::boots::PENTIUM_4;
 use super::guest;
 
-/// What the guest printed.
+/// The output of the guest.
 fn output() -> Option<&'static str> {
     guest(PENTIUM_4, "netburst")
 }

@@ -1,4 +1,4 @@
-//! What the preloaded library adds to each region of an OpenMP program, counted by the emulator:
+//! The cost of the preloaded library in each region of an OpenMP program, counted by the emulator:
 //! the program is GCC's, its runtime libgomp, and neither knows of counters.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::rows::rows;
 /// User instructions that a region may take beyond the bare run, on each of its threads.
 const BOUNDS: [(usize, f64); 2] = [(1, GOAL), (2, GOAL)];
 
-/// What the library is meant to come to.
+/// The bounds of the library.
 const GOAL: f64 = 350.0;
 
 /// The fixed counters, and general ones: all through RDPMC.
@@ -51,7 +51,7 @@ pub(crate) fn compiled(source: &str, program: &str) -> Option<PathBuf> {
     None
 }
 
-/// What a run has recorded, as a report.
+/// The recording of a run, as a report.
 const READ: &str = "/t/pacman-pmu run --read /tmp/regions -o /tmp/read.json; cat /tmp/read.json; rm /tmp/read.json;";
 
 /// Runs bare, preloaded, and preloaded for nothing, with one and with two threads, a line each; a
@@ -94,7 +94,7 @@ pub(crate) fn on_siblings() -> String {
         .to_owned()
 }
 
-/// What all contexts retired in a run, beyond what one of fewer regions did: the least in user mode,
+/// The instructions that all contexts retired in a run, beyond what one of fewer regions did: the least in user mode,
 /// and in the kernel the median.
 #[derive(Clone, Copy, Debug)]
 struct PerRegion {

@@ -5,7 +5,7 @@ use super::boots::{self, Options};
 /// One line of `lab/models.tsv`.
 pub(crate) struct Processor {
     pub(crate) options: Options,
-    /// What Linux says of its driver.
+    /// Linux's name of its driver.
     driver: &'static str,
     /// Each PMU, and the events that it counts at once.
     pmus: &'static [(&'static str, u32)],

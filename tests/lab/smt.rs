@@ -36,7 +36,7 @@ pub(crate) fn unprivileged() -> String {
     )
 }
 
-/// What a job said on a machine whose cycles follow time; `None` where there is no lab.
+/// The output of a job on a machine whose cycles follow time; `None` where there is no lab.
 fn said(options: Options, job: &str) -> Option<&'static str> {
     let said = boots::said(options, job)?;
     assert_eq!(said.status, 0, "{}", said.text);
@@ -109,7 +109,7 @@ fn clock(line: &str) -> u64 {
     (seconds.unwrap_or_else(|| panic!("{line}")) * 1e9) as u64
 }
 
-/// What the threads did, from their own records of spins, over the whole periods between two times:
+/// The work of the threads, from their own records of spins, over the whole periods between two times:
 /// a machine that is held up spoils a few periods, and they count where the command saw them.
 fn scheduled(text: &str, [from, to]: [u64; 2]) -> States {
     let numbers = |line: &str| -> Vec<u64> {

@@ -29,7 +29,7 @@ fn counted(options: Options, job: [&str; 2]) -> Option<Vec<(u32, String, i64)>> 
     Some(lines.filter(|line| line.contains(',')).map(row).collect())
 }
 
-/// What a thread's loop executes.
+/// The instructions of a thread's loop.
 fn known(name: &str) -> Option<i64> {
     Some(2 * name.strip_prefix("loop-")?.parse::<i64>().expect("iterations"))
 }

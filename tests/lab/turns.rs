@@ -87,7 +87,7 @@ fn what_samples_say(text: &str, sets: &[BTreeSet<i64>], spread: bool) {
     for (thread, event, live, counted) in within {
         let set = if spread { thread as usize } else { 0 };
         assert_eq!(live, sets[set].contains(&event), "thread {thread} event {event}");
-        // What the inner phase's first run rang.
+        // The events of the inner phase's first run.
         let rung = 1000 * event + 200 + thread + 1;
         assert_eq!(counted, if live { rung } else { -1 }, "thread {thread} event {event}");
     }

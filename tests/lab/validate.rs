@@ -11,14 +11,14 @@ const TOLERANCE: f64 = 0.05;
 /// Arguments of `validate`: what must come out on every processor of the lab.
 pub(crate) const EVERYWHERE: &str = "--repeat 9 -e \
     INSTRUCTIONS,CYCLES,BRANCHES,page-faults,context-switches,cpu-migrations";
-/// What is exact on a Pentium 4 if nobody disturbs it.
+/// Exact counts on a Pentium 4 if nobody disturbs it.
 pub(crate) const BETWEEN_SWITCHES: &str = "--repeat 20 -e \
     INSTRUCTIONS@instructions,BRANCHES,page-faults,context-switches,cpu-migrations";
-/// What switches may disturb.
+/// Counts that switches may disturb.
 pub(crate) const SWITCHED: &str = "--repeat 20 -e INSTRUCTIONS";
 /// The same by a driver that is not trusted.
 pub(crate) const SWITCHED_AND_TRUSTED: &str = "--trust-driver --repeat 20 -e INSTRUCTIONS";
-/// What needs no hardware, and what does.
+/// Checks that need no hardware, and those that do.
 pub(crate) const WITHOUT_PMU: &str =
     "--repeat 5 -e INSTRUCTIONS,STORES,page-faults,context-switches";
 
@@ -53,7 +53,7 @@ fn verdict<'a>(events: &'a [Value], event: &str, kernel: &str) -> &'a Value {
     row
 }
 
-/// What must come out on every processor of the lab.
+/// The results on every processor of the lab.
 fn counts_what_the_lab_counts(cpu: &str, options: Options, native: &str) {
     let Some((status, events)) = validate(cpu, options, &line(EVERYWHERE)) else { return };
     for (event, kernel) in [

@@ -74,7 +74,7 @@ impl fmt::Display for Flavour {
     }
 }
 
-/// What this machine has.
+/// The compilers of this machine.
 pub(crate) struct Toolchain {
     present: Vec<&'static str>,
     libomp: Option<PathBuf>,
@@ -158,7 +158,7 @@ impl Toolchain {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let path = folder.path().join(program.name());
         let archive = archive().filter(|_| compiler == Compiler::Clang);
-        // What loads others is not linked to OpenMP itself: that comes with them.
+        // A program that loads others is not linked to OpenMP itself: that comes with them.
         let options: &[&str] = if program.parts.is_empty() { &["-fopenmp"] } else { &[] };
         compile(command, program.file, &path, options, archive.as_deref())?;
         for part in program.parts {

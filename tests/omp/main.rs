@@ -74,7 +74,7 @@ fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<RunMode>)> {
     numbers.map(|&threads| (threads, modes(threads))).collect()
 }
 
-/// What was wrong with one program in one flavour, with any number of threads.
+/// The faults of one program in one flavour, with any number of threads.
 fn differences(program: &Program, flavour: Flavour, built: &Built) -> Vec<String> {
     let mut found = Vec::new();
     for (threads, modes) in ways(program, flavour) {

@@ -1,4 +1,4 @@
-//! What the recordings of a program must hold.
+//! The demands on the recordings of a program.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::catalogue::Program;
 use crate::compilers::Flavour;
 use crate::run::RunMode;
 
-/// What is wrong with the recordings in a folder, one line each.
+/// The faults of the recordings in a folder, one line each.
 pub(crate) fn faults(
     folder: &Path,
     program: &Program,
@@ -66,7 +66,7 @@ fn of_process(recording: &Recording, mode: RunMode) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with the waits of a thread.
+/// The faults of the waits of a thread.
 fn of_states(recording: &Recording, row: &Row, mode: RunMode, may_drop: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     let states = match (&row.states, mode.times_waits()) {

@@ -71,7 +71,7 @@ impl RunMode {
     }
 }
 
-/// What a program let the world see.
+/// The visible results of a program.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Outcome {
     status: Option<i32>,
@@ -81,7 +81,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// What the program said that it lacks here.
+    /// The lacks that the program named.
     pub(crate) fn lacks(&self) -> Option<&str> {
         self.printed.lines().find_map(|line| line.strip_prefix("skipped: "))
     }

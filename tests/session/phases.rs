@@ -97,7 +97,7 @@ fn nested_phases_are_inclusive() {
     assert!(outer.counts[0].raw.sum >= inner.counts[0].raw.sum);
     assert!(inner.time.min >= 1_000_000 && inner.time.min <= inner.time.max);
     assert!(inner.time.sum >= 6 * inner.time.min && inner.time.sum <= 6 * inner.time.max);
-    // What the thread ran for is in its task clock, and that in the time that passed.
+    // The time that the thread ran is in its task clock, and that in the time that passed.
     let cpu = inner.counts[0].raw.sum as f64;
     let times = (cpu / 6e6, cpu / inner.time.sum as f64);
     assert!(times.0 > 0.99 && times.1 < 1.05, "{times:?}");

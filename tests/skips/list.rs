@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use pacman_suite::{Skip, skips};
 
-/// What to do about a lack, by the words that tests use for it.
+/// The remedy of a lack, by the words that tests use for it.
 const REMEDIES: &[(&str, &str)] = &[
     ("no clang", "apt-get install clang libomp-dev"),
     ("no libomp", "apt-get install libomp-dev"),
@@ -29,7 +29,7 @@ const REMEDIES: &[(&str, &str)] = &[
 ];
 
 fn main() {
-    // Who lists tests, as nextest does, runs none.
+    // A lister of tests, as nextest, runs none.
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }

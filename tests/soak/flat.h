@@ -1,4 +1,4 @@
-/* What a process has when no more than so many threads are left, for soak tests: a line with a word,
+/* The resources of a process when no more than so many threads are left, for soak tests: a line with a word,
  * resident kilobytes and open descriptors. */
 #include <dirent.h>
 #include <malloc.h>
@@ -25,7 +25,7 @@ static void stands(const char *word, int threads)
     /* Threads that a runtime lets go end when they come to it; "." and ".." are entries, too. */
     for (tries = 0; entries("/proc/self/task") > threads + 2 && tries < 10000; tries++)
         usleep(1000);
-    /* What was freed is not in use. */
+    /* Freed memory is not in use. */
     malloc_trim(0);
     descriptors = entries("/proc/self/fd");
     file = fopen("/proc/self/statm", "r");

@@ -52,7 +52,7 @@ struct Footprint {
 
 impl Footprint {
     fn now() -> Footprint {
-        // What was freed is not in use.
+        // Freed memory is not in use.
         // SAFETY: takes a number; gives free memory back to the kernel.
         unsafe { libc::malloc_trim(0) };
         let descriptors = fs::read_dir("/proc/self/fd").expect("descriptors").count() as u64;
@@ -90,7 +90,7 @@ fn soaked(what: &str, count: u64, mut part: impl FnMut(u64)) {
     is_flat(what, count, warm, Footprint::now(), started);
 }
 
-/// What a program in C said of itself.
+/// The facts that a program in C printed about itself.
 fn told(what: &str, count: u64, command: &mut Command) -> u64 {
     let started = Instant::now();
     let printed = String::from_utf8(finish(command).stdout).expect("UTF-8");

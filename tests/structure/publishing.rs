@@ -1,4 +1,4 @@
-//! What the registry of packages and the pages of documentation need of each package that is published.
+//! The demands of the registry of packages and the pages of documentation need of each package that is published.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ const CATEGORIES: [&str; 11] = [
     "simulation",
 ];
 
-/// What is wrong with a package, a line each.
+/// The faults of a package, a line each.
 pub(crate) fn faults(package: &Package) -> Vec<String> {
     let about = package.about();
     let list = |name: &str| -> Vec<&str> {

@@ -1,4 +1,4 @@
-//! What all tests share: what was skipped, waiting with a deadline, the lab, facts about this process.
+//! Shared by all tests: skipped parts, waiting with a deadline, the lab, facts about this process.
 
 mod barrier;
 pub mod command;

@@ -19,7 +19,7 @@ pub struct Skip {
     pub test: String,
     /// Empty if all of the test, or all that was left of it, did not run.
     pub part: String,
-    /// What this machine lacks.
+    /// The lack of this machine.
     pub why: String,
 }
 

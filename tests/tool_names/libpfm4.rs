@@ -59,7 +59,7 @@ const FLAGS: u64 = 0x53_0000;
 /// The user and kernel bits of both threads in an ESCR.
 const RINGS: u64 = 0xf;
 
-/// What libpfm4 prints; `None` if it is not there, which is said.
+/// The output of libpfm4; `None` if it is not there, which is said.
 fn list() -> Option<String> {
     if !have("cc") {
         skipped("no C compiler");

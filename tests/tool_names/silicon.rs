@@ -50,7 +50,7 @@ fn the_page_has_every_overcount() {
     }
 }
 
-/// What the reader prints and says about a file.
+/// The output and the messages of the reader about a file.
 fn read(text: &str) -> (bool, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.json");

@@ -24,7 +24,7 @@ typedef enum { LAB_NONE, LAB_ARCH, LAB_P4 } LabKind;
 /* The events that count by themselves, by the index of their fixed counter. */
 enum { LAB_INSN, LAB_CYC, LAB_REF, LAB_SLOTS, LAB_BELL = -1 };
 
-/* What the boot script asked for, from the environment. */
+/* Requests of the boot script, from the environment. */
 typedef struct {
     LabKind kind;
     bool amd;
@@ -65,7 +65,7 @@ typedef struct {
     uint64_t selector, per_million, rest;
 } LabRate;
 
-/* What a program asked for at the doorbell, for one vCPU. */
+/* Requests of a program at the doorbell, for one vCPU. */
 typedef struct {
     LabRate rate[LAB_RATES];
     uint64_t milli_cpi, cycle_rest;

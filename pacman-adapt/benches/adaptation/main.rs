@@ -1,4 +1,4 @@
-//! What adaptation costs and what it gains.
+//! The costs and gains of adaptation.
 //!
 //! `cargo bench -p pacman-adapt --features training --bench adaptation` prints what a decision costs
 //! here, and the regret on simulated phases. `-- decisions` prints the cost only; `-- 4 5 6` takes these seeds,
@@ -66,7 +66,7 @@ fn main() -> Result<()> {
     by_kind(&machines, &rules_on, &seeds, disturbed)
 }
 
-/// What one phase came out as.
+/// The result of one phase.
 struct Outcome {
     regret: f64,
     default: f64,

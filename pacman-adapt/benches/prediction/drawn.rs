@@ -85,7 +85,7 @@ impl Machine {
             let busy = threads.min(self.cores);
             let shared = (threads - self.cores).max(0.0);
             let capacity = if is_static && shared > 0.0 {
-                // Who shares a core is last, and all wait for him.
+                // A thread that shares a core is last, and all wait for it.
                 threads * (1.0 + gain) / 2.0
             } else {
                 busy + shared * if memory { 0.3 * gain } else { gain }

@@ -1,4 +1,4 @@
-//! What a program or a machine may do wrong: the program keeps running.
+//! Faults of programs and machines: the program keeps running.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -172,7 +172,7 @@ fn configurations_that_lose_their_places_go_too() {
     assert!(dropped.contains(&on("8x1")) && !dropped.contains(&on("4x1")), "{dropped:?}");
     assert_eq!(phase.begin().configuration(), on("4x1"));
     assert_eq!((places("2x1"), places("4x1")), (vec![3, 2], vec![3, 2, 1, 0]), "in its order");
-    // What comes back has its place again.
+    // A member that comes back has its place again.
     all.machine_changed(machine("8 cores")).unwrap();
     assert_eq!(places("8x1"), [4, 5, 3, 2, 6, 7, 1, 0]);
 

@@ -1,4 +1,4 @@
-//! What adaptation may lose.
+//! The most that adaptation may lose.
 
 use pacman_adapt::phases::{Kind, Noise, Random, SmtMachine};
 use pacman_adapt::predict::Configuration;
@@ -96,7 +96,7 @@ proptest! {
     }
 }
 
-/// What noise does is a matter of chance, so these take fixed seeds.
+/// The effect of noise is a matter of chance, so these take fixed seeds.
 const SEEDS: u64 = 400;
 
 fn noisy(noise: &mut Noise, executions: usize) -> Vec<f64> {

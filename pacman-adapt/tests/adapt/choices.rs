@@ -1,4 +1,4 @@
-//! What is chosen, and when it is thought over.
+//! The choices, and when they are thought over.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ fn a_drift_is_followed_and_a_single_outlier_is_not() {
     run(&mut phase, 1, |on| 30.0 * saturated(on));
     run(&mut phase, 5, saturated);
     assert_eq!((phase.next(), phase.state()), (held, State::Holding));
-    // What it works on grew and fits no cache line by line: now every core counts.
+    // Its data grew and fits no cache line by line: now every core counts.
     run(&mut phase, 400, |on| 10.0 * scalable(on));
     assert_eq!(phase.next().threads(), 8);
 }

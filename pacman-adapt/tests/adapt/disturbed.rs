@@ -1,4 +1,4 @@
-//! What time slices of other programs do: to a sample, to what is held, and to the default for as long
+//! The effects of other programs' time slices: on a sample, to what is held, and to the default for as long
 //! as they are there.
 
 use pacman_adapt::phases::Random;

@@ -1,4 +1,4 @@
-//! What is decided where executions vary, and how often it is looked again where that is dear.
+//! Decisions where executions vary, and how often it is looked again where that is dear.
 
 use pacman_adapt::phases::Noise;
 use pacman_adapt::predict::Configuration;
@@ -8,7 +8,7 @@ use super::{controller, on, run};
 
 const SEEDS: u64 = 400;
 
-/// What one of two threads costs, as a part of both.
+/// The cost of one of two threads, as a part of both.
 fn alone(part: f64) -> impl Fn(Configuration) -> f64 {
     move |on| if on.threads() == 1 { part } else { 1.0 }
 }
@@ -55,7 +55,7 @@ fn with_slices(
     count
 }
 
-/// What a search takes of one thread meets time slices. Where another one followed only what looked like
+/// A search's sample of one thread meets time slices. Where another one followed only what looked like
 /// a drift, 351 of the phases were held on one thread.
 #[test]
 fn what_noise_has_hidden_is_searched_for_again() {

@@ -53,7 +53,7 @@ impl Region {
     }
 }
 
-/// What a run lost in samples and in held executions, how long it took, and what was held.
+/// The loss of a run in samples and in held executions, how long it took, and what was held.
 #[derive(Default)]
 struct Lost {
     samples: u64,

@@ -1,4 +1,4 @@
-//! What a predictor says, and what becomes of it where that is wrong.
+//! Predictions, and their fate where they are wrong.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is found out about a stay elsewhere when the account has it and the medians have not.
+//! Findings about a stay elsewhere when the account has it and the medians have not.
 
 use pacman_adapt::predict::Configuration;
 use pacman_adapt::{Controller, Rules, State};
@@ -43,7 +43,7 @@ fn what_is_cheap_most_of_the_time_and_dear_now_and_then_is_left() {
         };
         let all = excesses(&mut phase, 20_000, truth);
         assert!(all[399] < -0.2, "two threads were found: {}", all[399]);
-        // What was gained is lost again, and two slices beyond the bound: the first may be an accident.
+        // The gain is lost again, and two slices beyond the bound: the first may be an accident.
         let most = all[400..].iter().copied().fold(0.0, f64::max);
         assert!(most < 0.01 + 2.0 * 20.0 / (0.9 * 400.0), "every {every}: {most}");
         assert!(all[19_999] <= 0.01, "every {every}: {}: {}", all[19_999], phase.why());
@@ -101,7 +101,7 @@ fn what_it_costs_elsewhere_is_lost_and_counts_against_it() {
     assert_eq!(dear.next(), on("2x1"), "{}", dear.why());
     assert!((1..10).contains(&reduced), "{reduced}");
 
-    // What only a change of its own costs is lost, and says nothing of what follows it.
+    // The cost of a change of its own is lost, and says nothing of what follows it.
     let mut once = controller("2 cores", Rules::default());
     run(&mut once, 400, gains);
     let before = once.account().lost();

@@ -40,7 +40,7 @@ fn crowded(on: Configuration) -> f64 {
 fn threads_beyond_the_contexts_go_within_very_few_executions() {
     let mut phase = team("2 cores", 8);
     let places = run(&mut phase, 100, crowded);
-    // What that gains pays for a sample of one thread, too.
+    // That gain pays for a sample of one thread, too.
     assert_eq!(places[2..4], ["2x1", "1x1"].map(on), "{}", phase.why());
     assert_eq!((phase.next(), phase.state()), (on("2x1"), State::Holding));
     let reduced = places.iter().filter(|place| place.threads() < 8).count();
@@ -60,7 +60,7 @@ fn two_threads_that_take_turns_hide_no_third_that_does_better() {
     let mut phase = team("2 cores", 4);
     run(&mut phase, 400, seconds(1.15));
     assert_eq!((phase.next(), phase.state()), (on("1x1"), State::Holding), "{}", phase.why());
-    // What is clearly worse is a wall.
+    // A clearly worse configuration is a wall.
     let mut phase = team("2 cores", 4);
     let places = run(&mut phase, 400, seconds(1.6));
     assert!(!places.contains(&on("1x1")), "{}", phase.why());

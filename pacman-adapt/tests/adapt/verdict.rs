@@ -30,7 +30,7 @@ fn by_account(phase: &Controller) -> f64 {
     100.0 * phase.account().lost() / phase.account().baseline()
 }
 
-/// What the latest execution cost and what all of them cost are two sentences, which name what they
+/// The cost of the latest execution and the cost of all of them are two sentences, which name what they
 /// speak of: a loss by the search stands beside a choice that is cheaper now.
 #[test]
 fn a_cheaper_choice_after_an_expensive_search_is_two_sentences() {

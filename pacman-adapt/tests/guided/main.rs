@@ -16,7 +16,7 @@ fn candidates(machine: SmtMachine) -> Candidates {
     Candidates::of(&topology, None).expect("candidates")
 }
 
-/// What a phase took beyond its best and beyond the default, less 1; the latter at its worst
+/// The time of a phase beyond its best and beyond the default, less 1; the latter at its worst
 /// over the bound.
 struct Outcome {
     regret: f64,

@@ -156,7 +156,7 @@ fn a_file_gives_back_the_same_model_or_a_refusal() {
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{length}: {error}");
     }
 
-    // What no training wrote, below the checksum's guard.
+    // Values that no training wrote, below the checksum's guard.
     let parts = serde_json::to_value(trained()).unwrap();
     assert_eq!(serde_json::from_value::<Mixture>(parts.clone()).unwrap(), trained());
     for (field, odd) in [

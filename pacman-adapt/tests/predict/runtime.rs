@@ -27,7 +27,7 @@ fn phases(machine: SmtMachine, seed: u64, count: usize) -> Vec<SimPhase> {
     (0..count).map(|_| Kind::Any.draw(&mut random, machine)).collect()
 }
 
-/// What `pacman-pmu record` makes of phases: three runs everywhere, each a little off.
+/// Records of phases by `pacman-pmu record`: three runs everywhere, each a little off.
 fn recorded(machine: SmtMachine, phases: &[SimPhase]) -> Vec<Row> {
     let name = machine_name(&topology(machine));
     let mut noise = Noise::new(11, 0.01);

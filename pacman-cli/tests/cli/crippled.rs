@@ -186,7 +186,7 @@ fn a_seccomp_filter_is_recognised_by_what_it_does() {
 #[test]
 fn a_small_limit_on_open_files_is_named() {
     let (status, diagnosis) = doctor_after(pacman_pmu(&["doctor", "--json"]), || {
-        // What the test runner left open must not take the one number that is left.
+        // Files that the test runner left open must not take the one number that is left.
         for fd in 3..1024 {
             // SAFETY: takes numbers; a descriptor that is not open is an error
             // that does not matter.

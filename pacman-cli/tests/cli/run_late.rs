@@ -128,7 +128,7 @@ impl Programs {
         command.output().expect("it runs")
     }
 
-    /// What the program prints alone and with the library, and its only recording.
+    /// The output of the program alone and with the library, and its only recording.
     fn recorded(&self, way: &str, library: &Path) -> Recording {
         let alone = self.run(way, None);
         let scratch = Scratch::new();

@@ -74,7 +74,7 @@ fn allow(command: &mut Command) {
     }
 }
 
-/// What a command printed, and the recordings of its processes that called MPI, by rank.
+/// The output of a command, and the recordings of its processes that called MPI, by rank.
 struct Observed {
     printed: String,
     ranks: Vec<Recording>,

@@ -1,6 +1,6 @@
 //! `run` on a runtime that is like libgomp and reports to a tool of OMPT as well: `ompt/runtime.c`.
 //!
-//! What the library sees at the calls and what the runtime reports are the same regions and waits. Each
+//! The library sees the same regions and waits at the calls as the runtime reports. Each
 //! counts once. A runtime that starts before the library gets no tool.
 
 use std::fs;

@@ -88,7 +88,7 @@ fn the_waits_of_a_sample_stand_for_those_of_all_executions() {
     }
 }
 
-/// What a reading of a thread's processor clock costs now: a processor has faster and slower states.
+/// The present cost of a reading of a thread's processor clock: a processor has faster and slower states.
 fn reading() -> f64 {
     const READINGS: u32 = 500;
     let batch = |_| {

@@ -41,7 +41,7 @@ fn the_page_is_whole_in_itself_and_its_text_is_only_text() {
     assert_eq!(page.matches("<span class=\"who\">").count(), 3, "a bar a thread");
 }
 
-/// What every page must have at every width.
+/// The demands on every page at every width.
 const LAYOUT: &str = "
     seen.ready = document.documentElement.dataset.ready;
     seen.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;

@@ -216,7 +216,7 @@ fn plugins_at_one_address_have_their_own_regions_and_a_plugin_that_comes_back_ha
             let found: Vec<(String, u64)> = found
                 .iter()
                 .map(|(name, executions)| {
-                    // What tells regions of one name apart follows it.
+                    // The mark of regions of one name follows it.
                     (name.split(" (").next().expect("a name").to_owned(), *executions)
                 })
                 .collect();

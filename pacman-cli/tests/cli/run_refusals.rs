@@ -126,7 +126,7 @@ fn an_event_that_no_machine_has_is_refused_before_the_program_runs() {
         ("CYCLES:z", "cannot count \"CYCLES:z\": "),
     ] {
         for command in ["run", "stat"] {
-            // What stat lacks it says for the first event, PMUs among them.
+            // `stat` says what it lacks for the first event, PMUs among them.
             if command == "stat" && events.contains('/') {
                 continue;
             }

@@ -51,7 +51,7 @@ pub(super) fn report_of(
     let library = recorder(&scratch)?;
     let recording = recorded(&scratch, recording);
     let path = scratch.path(&format!("report.{form}"));
-    // What was there before is longer, and nothing of it stays.
+    // The earlier file is longer, and nothing of it stays.
     fs::write(&path, "x".repeat(1 << 20)).expect("a file");
     let mut command = pacman_pmu(&["run", "-o"]);
     command.arg(&path).args(arguments).args(["--", "sh", "-c", "exit 3"]);

@@ -46,7 +46,7 @@ impl Job {
         kill(self.command.id() as i32, signal);
     }
 
-    /// What both say until they end; and the directory for temporary files is empty.
+    /// The output of both until they end; and the directory for temporary files is empty.
     fn end(mut self) -> (String, Output) {
         let mut said = String::new();
         self.said.read_to_string(&mut said).expect("text");
@@ -175,7 +175,7 @@ fn whoever_counts_the_machine_answers_when_it_is_signalled() {
     }
 }
 
-/// What Rust's runtime changes before `main`.
+/// The changes of Rust's runtime before `main`.
 #[test]
 fn closed_streams_and_ignored_pipes_are_inherited() {
     let script = "open=; for f in 0 1 2 3; do [ -e /proc/$$/fd/$f ] && open=\"$open $f\"; done; \

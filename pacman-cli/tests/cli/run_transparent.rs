@@ -1,4 +1,4 @@
-//! What a program finds around itself, alone and under `run`; docs/transparency.md has the table.
+//! The surroundings of a program, alone and under `run`; docs/transparency.md has the table.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What all commands share: help, version, refusals.
+//! Habits of all commands: help, version, refusals.
 
 use super::{run, text};
 

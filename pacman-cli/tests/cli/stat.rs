@@ -67,7 +67,7 @@ fn each_thread_s_counts_are_those_that_it_knows_of_itself() {
         let row = rows(&document).into_iter().find(|row| row["tid"] == known[0]);
         let row = row.unwrap_or_else(|| panic!("no row for {line} in {document:#}"));
         let beyond = |event: usize| count(row, event) - known[event + 1];
-        // What it did after it looked: printing, and its end.
+        // Its work after it looked: printing, and its end.
         // The stop in which a thread's counters are opened may be a switch that they miss.
         assert!((-1..=60).contains(&beyond(0)), "switches: {line} {row:#}");
         assert!((0..=60).contains(&beyond(1)), "faults: {line} {row:#}");
@@ -321,7 +321,7 @@ fn terminal() -> (File, File) {
     (outer, how.open(name.to_str().expect("a path")).expect("the inner end"))
 }
 
-/// What `stat` draws on a terminal while its command says nothing for a while.
+/// The picture that `stat` draws on a terminal while its command says nothing for a while.
 fn drawn(options: &[&str]) -> String {
     let (mut terminal, inner) = terminal();
     let arguments = [&["stat", "-e", "task-clock"][..], options, &["--", "sleep", "1.4"]].concat();

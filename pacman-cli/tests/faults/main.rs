@@ -25,7 +25,7 @@ fn beside_program(arguments: &[&str], fault_of: impl Fn(&Seen) -> Option<String>
     });
 }
 
-/// What the program shows: as alone, or it was not begun and one line says so.
+/// The output of the program: as alone, or it was not begun and one line says so.
 fn program_fault(alone: &Seen, seen: &Seen) -> Option<String> {
     let begun = !seen.printed.is_empty();
     let one_line =

@@ -1,4 +1,4 @@
-//! What others do, written out plainly, to measure against.
+//! The ways of others, written out plainly, to measure against.
 
 use std::fs::File;
 use std::io::Read;

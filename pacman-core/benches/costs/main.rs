@@ -1,4 +1,4 @@
-//! What the library costs, against what it stands on, in one run.
+//! The library's costs, next to those of its foundation, in one run.
 //!
 //! `cargo bench --bench costs` prints ratios on this machine and, where the lab
 //! is found (`PACMAN_LAB`, or the repository's own once `lab/build` built it), exact

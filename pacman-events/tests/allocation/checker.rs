@@ -1,4 +1,4 @@
-//! What is legal, written a second time from the rules and by trying everything; it
+//! The rules of allocation, written a second time from the rules and by trying everything; it
 //! shares no code with the allocator.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use pacman_events::partition::Partition;
 pub(crate) struct Rules {
     /// `Some` with the erratum; inside, the budget of general counters per context.
     pub(crate) erratum: Option<Option<u8>>,
-    /// What somebody else counts, by context.
+    /// The events of others, by context.
     pub(crate) reserved: Vec<(u8, EventConstraints)>,
 }
 
@@ -223,7 +223,7 @@ pub(crate) fn fewest_sets(
     least[(1 << count) - 1]
 }
 
-/// What an allocator's answer says, in the checker's terms. `excludes` answers for an
+/// An allocator's answer, in the checker's terms. `excludes` answers for an
 /// event by thread and position.
 pub(crate) fn puts_of<'a>(
     contexts: &[Assignment],

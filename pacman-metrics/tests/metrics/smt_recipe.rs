@@ -1,4 +1,4 @@
-//! What is counted on each generation, and what becomes of the counts.
+//! The events of each generation, and the use of their counts.
 
 use pacman_core::Event;
 use pacman_events::CpuModel;

@@ -20,7 +20,7 @@ const TURNS: usize = 7;
 
 /// Nanoseconds that timing alone may add to a region, on each thread.
 const OBSERVED: f64 = 60.0;
-/// What counting by two `read(2)` may add, in units of two bare reads.
+/// The most that counting by two `read(2)` may add, in units of two bare reads.
 const COUNTED: f64 = 2.1;
 /// Nanoseconds that a timed wait may take beside its own time and two readings of the clock.
 const WAIT: f64 = 30.0;

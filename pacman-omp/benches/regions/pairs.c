@@ -1,4 +1,4 @@
-/* What a preloaded library adds to a region, told apart from what the machine does meanwhile: the
+/* The cost of a preloaded library in a region, told apart from what the machine does meanwhile: the
  * region is started by turns through the library and by the runtime's own entry, in blocks, in the
  * same process, by the same threads.
  *
@@ -36,7 +36,7 @@
 #define TEXT(name) #name
 #define NAME(name) TEXT(name)
 
-/* Whose entry starts the next region. */
+/* The library whose entry starts the next region. */
 enum { RUNTIME_S, WHOEVER_IS_FIRST, BOTH };
 static int whose = WHOEVER_IS_FIRST;
 static void (*runtime_s)(PARAMETERS);
@@ -111,7 +111,7 @@ int main(int count, char **arguments) {
     uint64_t first = __builtin_ia32_rdtsc();
     for (long block = 0; block < blocks; block++) {
         for (int turn = 0; turn < BOTH; turn++) {
-            /* Who was second is first next time. */
+            /* The second one is first next time. */
             whose = (turn + block) % BOTH;
             /* The first after the other's is not like those that follow. */
             region();

@@ -1,4 +1,4 @@
-/* What a region takes, in nanoseconds: the shortest and the median of several rounds.
+/* The time of a region, in nanoseconds: the shortest and the median of several rounds.
  *
  * usage: regions empty|loop|wait|reads|clock [regions in a round] [rounds]
  *   empty   regions with nothing in them

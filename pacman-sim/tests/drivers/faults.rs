@@ -7,7 +7,7 @@ use pacman_sim::Fault;
 
 use crate::program::{EVENTS, Program};
 
-/// What one run of the scenario showed.
+/// The result of one run of the scenario.
 #[derive(Debug, Default)]
 struct Outcome {
     right: usize,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::program::{EVENTS, Program};
 
-/// What one phase came to over all threads: executions, INSTRUCTIONS, BRANCHES, and the least and
+/// The sums of one phase over all threads: executions, INSTRUCTIONS, BRANCHES, and the least and
 /// the most BRANCHES of one execution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Totals {

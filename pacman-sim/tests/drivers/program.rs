@@ -1,4 +1,4 @@
-//! What the tests' threads do: known amounts of three kinds of things.
+//! The work of the tests' threads: known amounts of three kinds of things.
 
 use pacman_core::platform::Platform;
 use pacman_events::{CpuModel, Encoding, Resolved, resolve};

@@ -1,4 +1,4 @@
-//! What must hold on every machine.
+//! Properties that hold on every machine.
 
 use pacman_core::export::{self, TableStyle};
 use pacman_core::platform::{Platform, PlatformRef};
@@ -63,7 +63,7 @@ pub(crate) fn a_count_that_never_moves_is_doubted(machine: &str) {
     assert_eq!(session.report().notes, [""; 0], "too little to tell");
     thread.run(outer, || thread.run(inner, || program.work(2_000_000, 0))).unwrap().unwrap();
     let report = session.report();
-    // What the inner phase counted is part of the outer one's, and not added to it.
+    // The inner phase's count is part of the outer one's, and not added to it.
     let line = "BRANCHES stayed at 0 over 2999999 INSTRUCTIONS: this machine may not count it, as \
                 hypervisors let only some events through";
     assert_eq!(report.notes, [line]);

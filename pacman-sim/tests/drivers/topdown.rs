@@ -105,7 +105,7 @@ fn one_long_phase_is_exact_to_a_fifth_of_a_point() {
     let session = program.session("one long", &format!("{LEVEL_1},SLOTS"));
     let phase = session.phase("work").unwrap();
     let thread = session.attach().unwrap();
-    // What went before must not blur it.
+    // Earlier counts must not blur it.
     program.work([900_000_000, 5, 5, 5]);
     let slots = [1_000_000, 2_000_000, 3_000_000, 4_000_000];
     thread.run(phase, || program.work(slots)).unwrap();

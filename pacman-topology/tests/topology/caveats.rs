@@ -1,4 +1,4 @@
-//! What a tree does not tell, or tells in two ways: an assumption is made, and a caveat has it.
+//! Facts that a tree lacks, or has in two ways: an assumption is made, and a caveat has it.
 
 use pacman_topology::CoreType;
 

@@ -1,4 +1,4 @@
-//! What cgroups take away, in both of their versions, and how much may be read.
+//! Restrictions by cgroups, in both of their versions, and how much may be read.
 
 use std::time::Duration;
 

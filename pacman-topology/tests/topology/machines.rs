@@ -1,4 +1,4 @@
-//! What each fixture machine is, in full.
+//! Each fixture machine, in full.
 
 use pacman_topology::{Context, CoreType, Source};
 use pacman_topology::{ErrorKind, Topology};

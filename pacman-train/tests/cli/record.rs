@@ -16,7 +16,7 @@ use pacman_suite::skipped;
 use super::scratch::Scratch;
 use super::{everyday, pacman_pmu, text};
 
-/// What [`subject`] is to do.
+/// The work of [`subject`].
 const PART: &str = "PACMAN_TEST_PART";
 
 /// Not a test: the program that `record` runs.
@@ -222,7 +222,7 @@ fn nonsense_is_refused_before_anything_runs() {
     assert!(said.contains("cannot record on simulated machine p4"), "{said}");
 }
 
-/// What a session of a program in another language leaves.
+/// The report of a session of a program in another language.
 const REPORT: &str = r#"{"format":"pacman-report","version":1,"session":"s","simulated":false,
 "events":[],"phases":["once"],"threads":[{"phases":[
 {"phase":0,"executions":1,"time_ns":{"sum":1000,"min":1000,"max":1000},"counts":[]}]}]}"#;

@@ -100,7 +100,7 @@ pub(crate) fn unplaced() -> Result<()> {
     Ok(())
 }
 
-/// What a user without privilege is told.
+/// The message to a user without privilege.
 pub(crate) fn unprivileged() -> Result<()> {
     const NOBODY: u32 = 65_534;
     // SAFETY: the calls take numbers, and this process has one thread.

@@ -1,4 +1,4 @@
-//! What the siblings of a core fight over: the plan for both, and what the kernel does.
+//! The registers that the siblings of a core fight over: the plan for both, and what the kernel does.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -110,7 +110,7 @@ fn contend(label: &str, case: &Case<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What became of one sibling.
+/// The fate of one sibling.
 struct Turn {
     lines: Vec<String>,
     /// Nothing but what the case has took it off its counters before it read them.
@@ -229,7 +229,7 @@ fn rung(thread: &Attached, names: &[&str], times: u64) -> Result<bool> {
     Ok(names.iter().enumerate().all(exactly))
 }
 
-/// What an event's counter may be programmed with: more than one selector for an event
+/// The codes that an event's counter may have: more than one selector for an event
 /// whose extra register has a twin.
 fn selectors(name: &str) -> Vec<u64> {
     let encoding = encode(name);

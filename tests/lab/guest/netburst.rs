@@ -17,7 +17,7 @@ use crate::doorbell::{known_loop, retired, ring, tsc};
 const PHASES: u64 = 200;
 const USER: Rings = Rings { user: true, kernel: false };
 
-/// What both threads count in the phases: instructions, cycles, two doorbell events.
+/// The counts of both threads in the phases: instructions, cycles, two doorbell events.
 const PHASE: [&str; 4] = [
     "instr_retired:NBOGUSNTAG",
     "global_power_events:RUNNING",

@@ -1,6 +1,6 @@
 //! Every preset of this processor, through the kernel's driver, on both siblings at once.
 //!
-//! What is rung comes from `selectors.tsv`, which knows nothing of the library's
+//! The rung events come from `selectors.tsv`, which knows nothing of the library's
 //! resolver: a preset that is encoded otherwise does not hear it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,11 +15,11 @@ use crate::doorbell::{known_loop, ring};
 /// Executions of a phase in which the preset's own selectors are rung.
 const RUNG: u64 = 3;
 
-/// What a preset counts in the lab.
+/// The expected count of a preset in the lab.
 enum Known {
     /// Happens by itself: `instructions`, `cycles`, `reference`, `reference-of-core`.
     ByItself(&'static str),
-    /// What is rung: a coefficient and a selector a term.
+    /// The rung events: a coefficient and a selector a term.
     Rung(Vec<(i64, u64)>),
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// What `selectors.tsv` says of a preset on this processor.
+/// The row of `selectors.tsv` about a preset on this processor.
 fn known(preset: &str) -> Option<Known> {
     let model = machine::model().name();
     let row = include_str!("selectors.tsv").lines().find_map(|line| {

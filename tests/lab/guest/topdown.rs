@@ -59,7 +59,7 @@ pub(crate) fn run() -> Result<()> {
                     thread.begin(phase)?;
                     known_loop(ITERATIONS[n]);
                     thread.end(phase)?;
-                    // What happens between phases is of another kind.
+                    // Events between phases are of another kind.
                     use_slots([TEN_THOUSAND, 0, 0, 0, 0, 0, 0, 0]);
                     known_loop(3_000);
                 }

@@ -102,7 +102,7 @@ fn ring_all(times: u64) {
     }
 }
 
-/// What a sample taken now says of the interval since an earlier one.
+/// The counts of a sample taken now over the interval since an earlier one.
 fn look(thread: &Attached, number: u64, what: &str, earlier: &Sample) -> Result<()> {
     let mut now = Sample::EMPTY;
     thread.sample(&mut now)?;

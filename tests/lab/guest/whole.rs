@@ -22,7 +22,7 @@ const EIGHTEEN: &str = "global_power_events:RUNNING,BSQ_cache_reference:RD_2ndL_
     load_port_replay:SPLIT_LD,\
     instr_retired:NBOGUSNTAG,uops_retired:NBOGUS,branch_retired:MMNP,machine_clear:CLEAR,\
     resource_stall:SBFULL,resource_stall:SBFULL:e";
-/// What the lab counts by itself.
+/// The lab's own counts.
 const CYCLES: usize = 0;
 const INSTRUCTIONS: usize = 12;
 /// The same bell as the event before it: the last unit of its group has one event, and

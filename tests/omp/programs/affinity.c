@@ -1,4 +1,4 @@
-/* What the system says of where each thread may run, before, between and after regions. */
+/* The system's view of where each thread may run, before, between and after regions. */
 #define _GNU_SOURCE
 #include "verify.h"
 #include <omp.h>

@@ -1,4 +1,4 @@
-/* What the runtime says of itself stays as it was, whatever regions did in between. */
+/* The runtime's answers about itself stay as they were, whatever regions did in between. */
 #include "verify.h"
 #include <omp.h>
 

@@ -16,7 +16,7 @@ static long total(void) {
     return sum;
 }
 
-/* What a thread that is missing would leave. */
+/* The trace of a missing thread. */
 static void spoil(void) {
     for (int thread = 0; thread < MOST; thread++) partial[thread] = -1000000;
 }
