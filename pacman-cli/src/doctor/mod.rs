@@ -70,9 +70,10 @@ JSON:
                noted (a fact)
     text       the outcome in words
     cause      the cause of a failure, else null: capability, counters-taken,
-               descriptor-limit, hybrid-cores, locked-memory, no-ledger, no-perf-events,
-               no-pmu-in-vm, not-offered, not-tried, paranoid, pmu-not-driven, rdpmc-off,
-               seccomp, security-module, silent-pmu, system-descriptors, too-few-counters,
-               unexplained, unsupported-architecture, user-namespace or watchdog
+               descriptor-limit, hidden-counters, hybrid-cores, locked-memory, no-ledger,
+               no-perf-events, no-pmu-in-vm, not-offered, not-tried, paranoid, pmu-not-driven,
+               rdpmc-off, seccomp, security-module, silent-pmu, system-descriptors,
+               too-few-counters, unexplained, unsupported-architecture, user-namespace or
+               watchdog
     help       a list of remedies, the nearest first; empty on a simulated machine. Each has its
                condition, and the command, option or setting";

@@ -79,6 +79,7 @@ mod tests {
                 multiplexed: false,
                 simulated: false,
                 doubt: None,
+                no_user_reads: None,
             }
         }
     }

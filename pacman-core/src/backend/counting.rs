@@ -98,6 +98,8 @@ pub struct Caps {
     pub simulated: bool,
     /// Why hardware counts may be wrong, if they may: every report must say so.
     pub doubt: Option<&'static str>,
+    /// Why counts are read by a system call although the kernel offers user-mode reads.
+    pub no_user_reads: Option<&'static str>,
 }
 
 /// How a count gets from the counter to the program.

@@ -153,7 +153,14 @@ impl Counters for Told {
     fn caps(&self) -> Caps {
         let read_path = ReadPath::ReadCall;
         // Marked as simulated, because this machine's clock has no relation to the given values.
-        Caps { read_path, width: None, multiplexed: false, simulated: true, doubt: None }
+        Caps {
+            read_path,
+            width: None,
+            multiplexed: false,
+            simulated: true,
+            doubt: None,
+            no_user_reads: None,
+        }
     }
 }
 
@@ -184,7 +191,14 @@ impl Counters for Interrupted {
 
     fn caps(&self) -> Caps {
         let read_path = ReadPath::ReadCall;
-        Caps { read_path, width: None, multiplexed: false, simulated: true, doubt: None }
+        Caps {
+            read_path,
+            width: None,
+            multiplexed: false,
+            simulated: true,
+            doubt: None,
+            no_user_reads: None,
+        }
     }
 }
 

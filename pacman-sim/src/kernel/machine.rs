@@ -32,6 +32,8 @@ pub(crate) struct Inner {
     since: Option<Instant>,
     /// Its kernel's driver counts as one that may be wrong.
     distrusted: AtomicBool,
+    /// RDPMC reads 0.
+    hidden: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -72,6 +74,7 @@ impl Machine {
                 number,
                 since,
                 distrusted: AtomicBool::new(false),
+                hidden: AtomicBool::new(false),
                 state,
             }),
         })
@@ -115,6 +118,16 @@ impl Machine {
     /// Marks its kernel's driver as not trusted, like Linux's on a Pentium 4.
     pub fn distrust_driver(&self) {
         self.inner.distrusted.store(true, Ordering::Relaxed);
+    }
+
+    /// Hides all counters from user mode, though the pages offer them: RDPMC reads 0, as from Panther Cove on where the
+    /// kernel asks for it.
+    pub fn hide_counters(&self) {
+        self.inner.hidden.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn hides_counters(&self) -> bool {
+        self.inner.hidden.load(Ordering::Relaxed)
     }
 
     /// Lets the calling thread retire `instructions` in user mode.

@@ -7,6 +7,7 @@ mod program;
 mod suite;
 mod topdown;
 mod trust;
+mod user_reads;
 mod wide;
 
 /// Mounts the suite on a machine.

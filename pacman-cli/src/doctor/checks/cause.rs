@@ -21,6 +21,8 @@ pub(crate) enum Cause {
     CountersTaken,
     /// The process is at its limit of open files, or soon would be.
     DescriptorLimit,
+    /// RDPMC does not read the kernel's counts: the processor may hide counters from user mode.
+    HiddenCounters,
     /// Several core types, each with its own counters.
     HybridCores,
     /// The limits on locked memory leave no room for counter pages.
@@ -175,6 +177,11 @@ impl Circumstances<'_> {
                     "this process is at its limit of {} open files",
                     self.permissions.descriptors
                 )
+            }
+            Cause::HiddenCounters => {
+                "RDPMC does not read the counts that the kernel has (the processor may hide counters from \
+                 user mode)"
+                    .into()
             }
             Cause::HybridCores => format!(
                 "each core type has counters of its own ({})",

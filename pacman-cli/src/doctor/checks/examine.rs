@@ -276,6 +276,7 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         let _ = self.sys.take_unmapped();
         let path = self.count(events).map(|counted| counted.caps);
         let cause = match (path, self.sys.take_unmapped()) {
+            (Ok(caps), _) if caps.no_user_reads.is_some() => Cause::HiddenCounters,
             (Ok(caps), _) if caps.read_path == ReadPath::Rdpmc => {
                 let width = caps.width.unwrap_or_default();
                 let text = format!("RDPMC reads {width}-bit counters without a system call");

@@ -52,6 +52,11 @@ impl Circumstances<'_> {
             Cause::PmuNotDriven => {
                 vec![Help::command("to see why", "sudo dmesg | grep -i -A8 'performance events'")]
             }
+            // Linux then shows all counters to all programs, and does not ask the processor to hide any.
+            Cause::HiddenCounters => vec![Help::command(
+                "until the next boot",
+                "echo 2 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc",
+            )],
             Cause::RdpmcOff => vec![Help::command(
                 "until the next boot",
                 "echo 1 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc",

@@ -109,6 +109,7 @@ impl<M: MsrIo + Clone> Counters for DeviceCounters<M> {
             multiplexed: false,
             simulated: !self.io.is_real(),
             doubt: None,
+            no_user_reads: None,
         }
     }
 }

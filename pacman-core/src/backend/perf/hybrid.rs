@@ -216,6 +216,7 @@ impl<S: PerfSys + Clone> Counters for HybridCounters<S> {
             multiplexed: false,
             simulated: self.prepared.simulated,
             doubt: self.prepared.doubt(),
+            no_user_reads: None,
         }
     }
 

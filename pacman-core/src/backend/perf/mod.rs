@@ -25,6 +25,7 @@ mod target;
 mod task;
 mod topdown;
 mod trust;
+mod user_reads;
 
 pub use backend::PerfBackend;
 pub use on::backend_on;

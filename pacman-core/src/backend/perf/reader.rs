@@ -18,6 +18,7 @@ use super::prepared::Prepared;
 use super::sharing::Sharing;
 use super::sys::PerfSys;
 use super::topdown::TopDownCounters;
+use super::user_reads::Offered;
 
 /// The fastest reader that this group allows.
 ///
@@ -29,7 +30,7 @@ pub(super) fn counters<S: PerfSys + Clone>(
     prepared: Arc<Prepared>,
     target: Target,
 ) -> Result<Box<dyn Counters>> {
-    let by_call = CallCounters {
+    let mut by_call = CallCounters {
         group,
         accounting,
         exclusive: prepared.plan.sharing == Sharing::Pinned,
@@ -37,14 +38,23 @@ pub(super) fn counters<S: PerfSys + Clone>(
         prepared,
         target,
         competitor: OnceCell::new(),
+        no_user_reads: None,
         one_thread: PhantomData,
     };
     // A group that did not fit says so now, not at the first phase.
-    by_call.read(&mut Reading::EMPTY.clone())?;
+    let mut first = Reading::EMPTY;
+    by_call.read(&mut first)?;
     let Some((pages, width)) = by_call.readable_pages() else {
         return Ok(Box::new(by_call));
     };
     let topdown = by_call.prepared.plan.topdown();
+    let places: Vec<usize> = topdown.iter().map(|(place, _)| *place).collect();
+    let (sys, members) = (by_call.sys(), by_call.len());
+    let offered = Offered { sys, pages, width, members, topdown: &places };
+    if let Some(obstacle) = offered.obstacle(&first, |into| by_call.read(into))? {
+        by_call.no_user_reads = Some(obstacle);
+        return Ok(Box::new(by_call));
+    }
     if !topdown.is_empty() {
         let (sys, members) = (by_call.sys().clone(), by_call.len());
         return Ok(Box::new(TopDownCounters::new((sys, pages, width), members, topdown, by_call)));
@@ -85,6 +95,8 @@ struct CallCounters<S: PerfSys + Clone> {
     /// The owner of the counters that the group has lost. A lost group stays lost, and the search
     /// takes system calls.
     competitor: OnceCell<String>,
+    /// Why the group is not read by RDPMC although its pages offer it.
+    no_user_reads: Option<&'static str>,
     /// Readers stay on the thread that opened them.
     one_thread: PhantomData<*const ()>,
 }
@@ -167,6 +179,7 @@ impl<S: PerfSys + Clone> Counters for CallCounters<S> {
             multiplexed: !self.exclusive,
             simulated: self.prepared.simulated,
             doubt: self.prepared.doubt(),
+            no_user_reads: self.no_user_reads,
         }
     }
 

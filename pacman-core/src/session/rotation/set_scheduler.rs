@@ -284,7 +284,14 @@ mod tests {
 
         fn caps(&self) -> Caps {
             let read_path = ReadPath::ReadCall;
-            Caps { read_path, width: None, multiplexed: false, simulated: true, doubt: None }
+            Caps {
+                read_path,
+                width: None,
+                multiplexed: false,
+                simulated: true,
+                doubt: None,
+                no_user_reads: None,
+            }
         }
 
         fn stand_by(&mut self) -> Result<bool> {

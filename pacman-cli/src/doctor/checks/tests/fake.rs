@@ -37,6 +37,8 @@ pub(super) struct Fake {
     refuses: Rule,
     /// Whether counter pages grant user-mode reads.
     rdpmc: bool,
+    /// RDPMC reads 0.
+    hidden: bool,
     /// The `errno` of mapping a counter page.
     unmappable: Option<i32>,
     /// Hardware counters never move.
@@ -60,6 +62,7 @@ impl Fake {
             state: Arc::default(),
             refuses: Arc::new(|_| None),
             rdpmc: true,
+            hidden: false,
             unmappable: None,
             silent: false,
             scheduled: usize::MAX,
@@ -77,6 +80,11 @@ impl Fake {
 
     pub(super) fn without_rdpmc(mut self) -> Fake {
         self.rdpmc = false;
+        self
+    }
+
+    pub(super) fn hiding_counters(mut self) -> Fake {
+        self.hidden = true;
         self
     }
 
@@ -198,7 +206,7 @@ impl PerfSys for Fake {
     unsafe fn rdpmc(&self, _index: u32) -> (u64, u64) {
         let mut state = self.state.lock();
         state.clock += 1;
-        (if self.silent { 0 } else { state.clock & 0xffff_ffff }, 0)
+        (if self.silent || self.hidden { 0 } else { state.clock & 0xffff_ffff }, 0)
     }
 }
 

@@ -183,6 +183,13 @@ fn why_a_read_takes_a_system_call() {
             "every read takes a system call: the limits on locked memory leave no room for counter pages",
         ),
         (
+            &Fake::counting().hiding_counters(),
+            &permissions(),
+            Outcome::InTheWay,
+            Cause::HiddenCounters,
+            "every read takes a system call: RDPMC does not read the counts that the kernel has (the processor may hide counters from user mode)",
+        ),
+        (
             &Fake::counting().unmappable(libc::ENODEV),
             &permissions(),
             Outcome::InTheWay,
