@@ -7,7 +7,7 @@ use pacman_events::few;
 
 /// The type of a core on hybrid processors.
 ///
-/// Intel names the types. On Arm they follow from the capacities that the kernel gives the CPUs:
+/// Intel and AMD name the types. On Arm they follow from the capacities that the kernel gives the CPUs:
 /// the largest is `Performance`, the next `Efficiency`, any smaller one `LowPower`. Capacities
 /// within an eighth of each other are one type, because clocks differ between equal cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -20,6 +20,7 @@
 
 mod account;
 mod affinity;
+mod amd_core_types;
 mod assemble;
 mod binding;
 mod caches;

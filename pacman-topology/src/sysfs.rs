@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::{self, MOST_BYTES};
 use crate::restriction::{Restriction, Restrictor};
 use crate::tree::Tree;
-use crate::{CoreType, CpuSet, Source, Topology, cgroup, core_type, uneven};
+use crate::{CoreType, CpuSet, Source, Topology, amd_core_types, cgroup, core_type, uneven};
 
 pub(crate) fn detect() -> Result<Topology> {
     let tree = Tree::under(Path::new("/"));
@@ -61,7 +61,7 @@ fn read(tree: &Tree, affinity: Option<CpuSet>) -> Result<Topology> {
         offline = offline.iter().chain(gone.iter()).collect();
     }
     let mut caveats = Vec::new();
-    let cpus = read_cpus(tree, &online, &mut caveats)?;
+    let cpus = read_cpus(tree, &online, affinity.is_some(), &mut caveats)?;
     let around = surroundings(tree, &online, offline, affinity, caveats)?;
     let mut machine = assemble(cpus, around);
     let is_named = TYPES.iter().any(|(unit, _)| tree.has(&format!("devices/{unit}")));
@@ -154,9 +154,14 @@ pub(crate) fn online_and_offline(
     Ok((online, offline))
 }
 
-fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<Vec<Cpu>> {
+fn read_cpus(
+    tree: &Tree,
+    online: &CpuSet,
+    is_here: bool,
+    caveats: &mut Vec<String>,
+) -> Result<Vec<Cpu>> {
     let nodes = nodes(tree, online, caveats)?;
-    let kinds = core_types(tree, online)?;
+    let kinds = core_types(tree, online, is_here)?;
     let members = online.iter().collect::<CpuBits>();
     let mut lone = Vec::new();
     let mut unnumbered: BTreeMap<u32, u32> = BTreeMap::new();
@@ -279,11 +284,20 @@ const TYPES: [(&str, CoreType); 3] = [
 ];
 
 /// The type of each CPU on a machine that mixes core types; empty on other machines.
-pub(crate) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, CoreType>> {
+///
+/// `is_here` says that the tree is this system's, so that CPUID describes its cores.
+pub(crate) fn core_types(
+    tree: &Tree,
+    online: &CpuSet,
+    is_here: bool,
+) -> Result<BTreeMap<u32, CoreType>> {
     let mut kinds = BTreeMap::new();
     for (unit, kind) in TYPES {
         let members = tree.set(&format!("devices/{unit}/cpus"))?.unwrap_or_default();
         kinds.extend(members.intersection(online).iter().map(|cpu| (cpu, kind)));
+    }
+    if kinds.is_empty() && is_here {
+        kinds = amd_core_types::here(online);
     }
     if kinds.is_empty() {
         let mut capacities = BTreeMap::new();

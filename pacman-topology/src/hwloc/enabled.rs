@@ -24,7 +24,7 @@ pub(crate) fn read() -> Result<Topology> {
     let here = machine.is_this_system();
     // If hwloc describes a file, /sys belongs to another machine.
     let tree = Tree::under(Path::new(if here { "/" } else { "/nonexistent" }));
-    let kinds = sysfs::core_types(&tree, &online)?;
+    let kinds = sysfs::core_types(&tree, &online, here)?;
     let mut cpus = Vec::with_capacity(objects.len());
     for object in objects {
         let Some(cpu) = number(object) else { continue };
