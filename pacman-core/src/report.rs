@@ -68,6 +68,8 @@ pub struct EventColumn {
     pub hardware: bool,
     /// Why its counts may be wrong, if they may: the kernel's driver is not trusted here.
     pub doubt: Option<&'static str>,
+    /// The [installed table](crate::event::Event::installed_table) that gave it its code, if one did.
+    pub table: Option<String>,
     /// The PMU of the only core type that counts it, such as `cpu_core`, on a hybrid processor.
     pub core_pmu: Option<String>,
     /// The event of which this is the part that one core type counted, as an index into

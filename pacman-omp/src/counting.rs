@@ -216,6 +216,7 @@ fn facts(event: &pacman_core::Event) -> EventFacts {
         unit: event.unit().to_owned(),
         is_hardware,
         doubt: if is_hardware { doubt().map(str::to_owned) } else { None },
+        table: event.installed_table(),
     }
 }
 

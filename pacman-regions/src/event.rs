@@ -26,6 +26,8 @@ pub struct EventFacts {
     pub is_hardware: bool,
     /// Why its counts may be wrong, if they may.
     pub doubt: Option<String>,
+    /// The table that the user installed and that gave the event its code, if one did.
+    pub table: Option<String>,
 }
 
 impl Event {
@@ -36,6 +38,7 @@ impl Event {
             unit: "events".to_owned(),
             is_hardware: false,
             doubt: None,
+            table: None,
         };
         Event { name: name.to_owned(), uncounted: None, facts }
     }

@@ -156,6 +156,8 @@ struct Event<'a> {
     uncounted: Option<&'a str>,
     /// Reason why all counts may be wrong.
     doubt: Option<&'a str>,
+    /// Installed table that gave the event its code, with its lists; null for a code of another origin.
+    table: Option<&'a str>,
     /// The count of an execution with an empty body, which is that of the readings themselves; null if it was not
     /// measured.
     reading_count: Option<u64>,
@@ -354,6 +356,7 @@ fn event(event: &report::Column) -> Event<'_> {
         unit: &event.unit,
         uncounted: event.uncounted.as_deref(),
         doubt: event.doubt.as_deref(),
+        table: event.table.as_deref(),
         reading_count: event.reading,
     }
 }

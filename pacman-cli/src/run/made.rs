@@ -65,6 +65,7 @@ pub(crate) fn described(name: &str) -> Event {
         unit: known.unit().to_owned(),
         is_hardware: known.is_hardware(),
         doubt: None,
+        table: None,
     });
     let unknown = Event::unknown(name);
     Event { facts: facts.unwrap_or(unknown.facts), ..unknown }

@@ -50,6 +50,8 @@ struct Event {
     hardware: bool,
     /// Reason why all counts may be wrong.
     doubt: Option<String>,
+    /// Installed table that gave the event its code, with its lists; null for a code of another origin.
+    table: Option<String>,
     /// PMU of the only core type that counts the event, on a hybrid processor; else null.
     core_pmu: Option<String>,
     /// Event of which this is one core type's part, as an index into `events`.

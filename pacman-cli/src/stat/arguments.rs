@@ -141,8 +141,8 @@ JSON:
   cpus_used        their sum as a multiple of elapsed_ns
   exit_status      COMMAND's, or null
   simulated        true if the counts are of a simulated machine
-  events           a list of name, unit, hardware and doubt: null, or the reason why its counts
-                   may be wrong
+  events           a list of name, unit, hardware, doubt: null, or the reason why its counts may
+                   be wrong, and table: null, or the installed table that gave it its code
   sets             the events that were counted at the same time, as indices into events; several
                    lists if sets rotated
   rows             a list of

@@ -35,6 +35,8 @@ pub(super) struct Column {
     pub(super) hardware: bool,
     /// Reason why all counts may be wrong.
     pub(super) doubt: Option<&'static str>,
+    /// Installed table that gave the event its code, with its lists; null for a code of another origin.
+    pub(super) table: Option<String>,
 }
 
 impl Column {
@@ -123,6 +125,7 @@ impl Columns {
             unit: event.unit(),
             hardware: event.is_hardware(),
             doubt: doubt.filter(|_| event.is_hardware()),
+            table: event.installed_table(),
         };
         Columns::new(events.iter().map(column).collect())
     }
@@ -277,8 +280,13 @@ mod tests {
     use super::*;
 
     fn columns(names: &[&str]) -> Columns {
-        let column =
-            |name: &&str| Column { name: name.to_string(), unit: "", hardware: true, doubt: None };
+        let column = |name: &&str| Column {
+            name: name.to_string(),
+            unit: "",
+            hardware: true,
+            doubt: None,
+            table: None,
+        };
         Columns::new(names.iter().map(column).collect())
     }
 

@@ -195,8 +195,13 @@ mod tests {
     }
 
     fn columns() -> Columns {
-        let column =
-            |name: &str| Column { name: name.into(), unit: "", hardware: true, doubt: None };
+        let column = |name: &str| Column {
+            name: name.into(),
+            unit: "",
+            hardware: true,
+            doubt: None,
+            table: None,
+        };
         Columns::new(["CYCLES", "INSTRUCTIONS"].map(column).into())
     }
 

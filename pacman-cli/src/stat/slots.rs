@@ -121,8 +121,13 @@ mod tests {
 
     #[test]
     fn shares_follow_where_all_events_of_slots_were_counted() {
-        let column =
-            |name: &str| Column { name: name.into(), unit: "slots", hardware: true, doubt: None };
+        let column = |name: &str| Column {
+            name: name.into(),
+            unit: "slots",
+            hardware: true,
+            doubt: None,
+            table: None,
+        };
         let names = [
             "SLOTS",
             "TOPDOWN_RETIRING",

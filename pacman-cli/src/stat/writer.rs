@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::time::{Duration, SystemTime};
 
+use pacman_core::event::installed;
 use pacman_core::report::DOUBTED;
 use pacman_core::{Event, Provenance, Topology};
 use pacman_events::shown::{shown_path, text_of};
@@ -113,10 +114,13 @@ impl AnswerWriter {
             Format::Text
         };
         let screen = args.output.is_none().then(Terminal::stderr);
+        let columns = Columns::of(events, doubt);
+        let tables = columns.events.iter().map(|event| (&*event.name, event.table.as_deref()));
+        let from_tables = installed::note(tables);
         let answer = Answer {
             command: args.command.iter().map(text_of).collect(),
             process: args.pid,
-            columns: Columns::of(events, doubt),
+            columns,
             by,
             interval: args.interval(),
             simulated: false,
@@ -125,6 +129,7 @@ impl AnswerWriter {
             notes: doubt
                 .map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}"))
                 .into_iter()
+                .chain(from_tables)
                 .collect(),
             is_grouped: false,
             top: args.top.map(|number| number as usize),

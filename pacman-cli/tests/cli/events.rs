@@ -120,6 +120,18 @@ fn an_installed_list_comes_before_the_built_in_table_until_it_is_removed() {
     let counted = ["--machine", "skylake", "stat", "-e", "NEW.EVENT", "--", "true"];
     let (status, _, err) = pmu(&counted);
     assert!(status == Some(0) && err.contains("NEW.EVENT"), "{err}");
+    let table = "skl, installed: new.json, version 60 of 01/01/2027";
+    assert!(err.contains(&format!("NEW.EVENT has its code from the table {table}")), "{err}");
+    let events = "UOPS_ISSUED.STALL_CYCLES,UOPS_ISSUED.ANY,INSTRUCTIONS,r0151,task-clock";
+    let json = scratch.named("stat.json");
+    let stat = ["--machine", "skylake", "stat", "--json", "-o", &json, "-e", events, "--", "true"];
+    let (status, _, err) = pmu(&stat);
+    assert_eq!(status, Some(0), "{err}");
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    let tables: Vec<&Value> =
+        document["events"].as_array().unwrap().iter().map(|event| &event["table"]).collect();
+    let null = &Value::Null;
+    assert_eq!(tables, [null, &table.into(), null, null, null], "{document}");
 
     assert_eq!(pmu(&["events", "remove", "skl"]).0, Some(0));
     assert_eq!(encoded("NEW.EVENT").0, Some(2));

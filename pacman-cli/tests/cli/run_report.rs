@@ -93,6 +93,23 @@ fn json_has_every_figure() {
     assert_eq!(process["timeline"]["rows"][0]["region"], 0, "regions are in another order");
 }
 
+#[test]
+fn the_installed_table_of_an_event_is_named() {
+    let table = "skl, installed: new.json, version 60";
+    let facts =
+        |table: &str| format!(r#""unit": "cycles", "is_hardware": true, "doubt": null{table}}}"#);
+    let own = RECORDING.replace(&facts(""), &facts(&format!(r#", "table": "{table}""#)));
+    let Some((json, _)) = report_of(&own, "json", &[]) else { return };
+    let document: Value = serde_json::from_str(&json).expect("JSON");
+    let events = &document["processes"][0]["events"];
+    assert_eq!((&events[0]["table"], &events[1]["table"]), (&table.into(), &Value::Null));
+    let line = format!("CYCLES has its code from the table {table}\n");
+    let Some((told, _)) = report_of(&own, "txt", &[]) else { return };
+    assert!(told.contains(&line), "{told}");
+    let Some((untold, _)) = report("txt", &[]) else { return };
+    assert!(!untold.contains("its code from the table"), "{untold}");
+}
+
 /// Thread 1 counted a wrap of its counter: 2^40 cycles in a second.
 #[test]
 fn impossible_counts_are_named_and_in_no_sum() {

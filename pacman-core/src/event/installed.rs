@@ -10,10 +10,13 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use pacman_events::encode::Kind;
+use pacman_events::plural::has;
 use pacman_events::shown::shown_path;
-use pacman_events::{CpuModel, InstalledTable};
+use pacman_events::{CpuModel, Encoding, InstalledTable, ListSource};
 use pacman_topology::input::{self, MOST_BYTES};
 
+use super::resolved::{Event, Source};
 use crate::fork::once;
 
 /// More than there are models.
@@ -30,6 +33,54 @@ pub struct Installed {
     pub content: InstalledTable,
     /// The file that has them.
     pub file: PathBuf,
+}
+
+impl Installed {
+    /// `skl, installed: skylake_core.json, version 2 of 1/1/2027`
+    fn title(&self, cpu: CpuModel) -> String {
+        let lists: Vec<String> = self.content.sources.iter().map(ListSource::to_string).collect();
+        format!("{cpu}, installed: {}", lists.join("; "))
+    }
+}
+
+impl Event {
+    /// The installed table that gave the event its code, such as `skl, installed: skylake_core.json, version 2 of
+    /// 1/1/2027`, or those of a sum's terms. `None` for a code of the built-in table, of the kernel, or of the caller.
+    pub fn installed_table(&self) -> Option<String> {
+        let Source::Hardware(terms) = self.source() else { return None };
+        let title = |encoding: &Encoding| {
+            let has_own_code = encoding.kind != Kind::Perf && !encoding.name.is_shipped();
+            let installed = table(encoding.cpu).filter(|_| has_own_code)?;
+            let has = installed.content.table.has(&encoding.name.to_string());
+            has.then(|| installed.title(encoding.cpu))
+        };
+        let mut titles: Vec<String> = Vec::new();
+        for title in terms.iter().filter_map(|term| title(&term.encoding)) {
+            if !titles.contains(&title) {
+                titles.push(title);
+            }
+        }
+        (!titles.is_empty()).then(|| titles.join("; "))
+    }
+}
+
+/// A line for the head of a report with the events whose codes installed tables gave, each with its table. `None` where
+/// no event has one.
+pub fn note<'a>(events: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Option<String> {
+    let mut by_table: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, table) in events {
+        let Some(table) = table else { continue };
+        match by_table.iter_mut().find(|(known, _)| *known == table) {
+            Some((_, names)) => names.push(name),
+            None => by_table.push((table, vec![name])),
+        }
+    }
+    let line = |(table, names): &(&str, Vec<&str>)| {
+        let codes = if names.len() == 1 { "its code" } else { "their codes" };
+        format!("{} {} {codes} from the table {table}", names.join(", "), has(names.len()))
+    };
+    let lines: Vec<String> = by_table.iter().map(line).collect();
+    (!lines.is_empty()).then(|| lines.join("; "))
 }
 
 /// The user's directory of tables. `None` if neither XDG_DATA_HOME nor HOME is an absolute path, and in a program with

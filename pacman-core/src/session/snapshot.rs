@@ -9,6 +9,7 @@ use super::members::{KEPT, Past};
 use super::rotation::SetStats;
 use super::shared::Shared;
 use super::thread::ThreadRecord;
+use crate::event::installed;
 use crate::plausible::Limits;
 use crate::provenance::Provenance;
 use crate::report::{
@@ -89,6 +90,7 @@ pub(super) fn report(shared: &Shared) -> Report {
                 unit: event.unit(),
                 hardware: event.is_hardware(),
                 doubt: doubt.filter(|_| event.is_hardware()),
+                table: event.installed_table(),
                 core_pmu: event.core_type().map(|core_type| core_type.name().to_owned()),
                 part_of: shared.events().iter().position(|whole| event.is_part_of(whole)),
             })
@@ -103,6 +105,8 @@ pub(super) fn report(shared: &Shared) -> Report {
             || past.is_some_and(|past| past.simulated),
         notes,
     };
+    let tables = report.events.iter().map(|event| (&*event.name, event.table.as_deref()));
+    report.notes.extend(installed::note(tables));
     report.notes.extend(report.zero_count_warnings());
     report.notes.extend(shared.readings.notes(&report));
     report

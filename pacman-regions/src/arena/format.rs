@@ -27,7 +27,7 @@ pub fn pieces(pages: usize) -> impl Iterator<Item = Range<usize>> + Clone {
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 /// The symbol of a `u32` in the preloaded library that holds its [`VERSION`]. The command reads it from
 /// the file, so that it never preloads a library whose recordings it cannot read.
 pub const VERSION_SYMBOL: &str = "PACMAN_OMP_RECORDINGS";

@@ -84,13 +84,14 @@ impl Payload {
     pub fn events(events: &[Event], sets: &[Vec<usize>]) -> Payload {
         let all = Payload::new().number(events.len() as u64);
         let all = events.iter().fold(all, |all, event| {
-            let EventFacts { canonical, unit, is_hardware, doubt } = &event.facts;
+            let EventFacts { canonical, unit, is_hardware, doubt, table } = &event.facts;
             all.bytes(event.name.as_bytes())
                 .optional(event.uncounted.as_deref().map(str::as_bytes))
                 .bytes(canonical.as_bytes())
                 .bytes(unit.as_bytes())
                 .number(u64::from(*is_hardware))
                 .optional(doubt.as_deref().map(str::as_bytes))
+                .optional(table.as_deref().map(str::as_bytes))
         });
         sets.iter().fold(all.number(sets.len() as u64), |all, set| {
             let all = all.number(set.len() as u64);

@@ -27,6 +27,8 @@ pub(in crate::run) struct Column {
     pub(in crate::run) name: String,
     /// Why they may.
     pub(in crate::run) doubt: Option<String>,
+    /// The installed table that gave it its code.
+    pub(in crate::run) table: Option<String>,
     /// The name that metrics know it by.
     canonical: String,
     pub(in crate::run) unit: String,
@@ -86,10 +88,11 @@ impl Columns {
             .iter()
             .enumerate()
             .map(|(at, event)| {
-                let EventFacts { canonical, unit, is_hardware, doubt } = event.facts.clone();
+                let EventFacts { canonical, unit, is_hardware, doubt, table } = event.facts.clone();
                 Column {
                     name: event.name.clone(),
                     doubt,
+                    table: table.map(|table| shown(&table).to_string()),
                     canonical,
                     // Anybody may have written the recording.
                     unit: shown(&unit).to_string(),

@@ -25,6 +25,7 @@ pub(super) use efficiency::{help, meaning, name, reason_at};
 pub(super) use extent::Extent;
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
+use pacman_core::event::installed;
 use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_events::plural;
 use pacman_events::shown::command_line;
@@ -39,6 +40,9 @@ pub(super) fn write(report: &Report, extent: Extent, width: usize) -> String {
     let mut text = format!("\n{busy}{}\n", heading(report));
     if !is_short {
         text.push_str(&format!("{}\n", made(&report.provenance)));
+    }
+    if let Some(line) = tables(report) {
+        text.push_str(&format!("{}\n", clean(&line)));
     }
     if let Some(simulated) = &report.simulated {
         text.push_str(&format!(
@@ -158,6 +162,18 @@ fn made(provenance: &Provenance) -> String {
         provenance.date(),
         provenance.version
     ))
+}
+
+/// The events whose codes installed tables gave; `None` where no event has one.
+fn tables(report: &Report) -> Option<String> {
+    let mut known: Vec<(&str, Option<&str>)> = Vec::new();
+    for event in report.observed().flat_map(|process| &process.columns.events) {
+        let named = (&*event.name, event.table.as_deref());
+        if !known.contains(&named) {
+            known.push(named);
+        }
+    }
+    installed::note(known)
 }
 
 fn about(process: &ProcessReport) -> String {

@@ -27,8 +27,9 @@ const VERSION: u32 = 1;
 /// provenance    {version, host, processor, system, began}: of this library; the name or null; the
 ///               kernel and its release; in UTC, such as "2026-11-25T02:41:40Z"
 /// notes         [line …]
-/// events        [{name, unit, hardware, doubt, core_pmu, part_of} …]; doubt is null, or why all
-///               counts of it may be wrong: the kernel's driver is not trusted on this processor;
+/// events        [{name, unit, hardware, doubt, table, core_pmu, part_of} …]; doubt is null, or why
+///               all counts of it may be wrong: the kernel's driver is not trusted on this processor;
+///               table is null, or the installed table that gave the event its code;
 ///               core_pmu is null, or on a hybrid the PMU of the only core type that counts it;
 ///               part_of is null, or the event of which it is that core type's part
 /// sets          [[event …] …]: the events that were counted together, as indices into
@@ -126,6 +127,7 @@ pub fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         to.name("unit").string(event.unit);
         to.name("hardware").literal(event.hardware);
         to.name("doubt").string_or_null(event.doubt);
+        to.name("table").string_or_null(event.table.as_deref());
         to.name("core_pmu").string_or_null(event.core_pmu.as_deref());
         to.name("part_of").literal_or_null(event.part_of);
         to.end('}');

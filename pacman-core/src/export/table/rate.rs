@@ -146,6 +146,7 @@ mod tests {
                 unit,
                 hardware: true,
                 doubt: None,
+                table: None,
                 core_pmu: name.split_once('/').map(|(pmu, _)| pmu.to_string()),
                 part_of: None,
             })

@@ -20,6 +20,7 @@ pub(super) fn event(name: &str, unit: &'static str) -> EventColumn {
         unit,
         hardware,
         doubt: None,
+        table: None,
         core_pmu: None,
         part_of: None,
     }

@@ -262,6 +262,7 @@ fn events(cursor: &mut Cursor<'_>) -> Option<(Vec<Event>, Vec<Vec<usize>>)> {
             unit: cursor.text()?,
             is_hardware: cursor.number()? != 0,
             doubt: cursor.optional()?,
+            table: cursor.optional()?,
         };
         all.push(Event { name, uncounted, facts });
     }

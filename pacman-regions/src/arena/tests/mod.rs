@@ -128,9 +128,9 @@ fn life(words: &'static [AtomicU64]) {
     writer
         .append(Kind::FirstRegion, &Payload::new().number(2).number(4).number(50).bytes(b"rdpmc"));
     let events = Payload::new().number(2).bytes(b"CYCLES").optional(None);
-    let events = events.bytes(b"CYCLES").bytes(b"cycles").number(1).optional(None);
+    let events = events.bytes(b"CYCLES").bytes(b"cycles").number(1).optional(None).optional(None);
     let events = events.bytes(b"ZEBRA").optional(Some(b"no such event"));
-    let events = events.bytes(b"ZEBRA").bytes(b"events").number(0).optional(None);
+    let events = events.bytes(b"ZEBRA").bytes(b"events").number(0).optional(None).optional(None);
     let events = events.number(1).number(1).number(0);
     writer.append(Kind::Events, &events);
     let thread = writer.thread().expect("there is place");

@@ -94,6 +94,7 @@ pub(in crate::arena) fn recording() -> Recording {
     let doubted = &mut events[0].facts;
     (doubted.unit, doubted.is_hardware) = ("cycles".into(), true);
     doubted.doubt = Some("an erratum".into());
+    doubted.table = Some("skl, installed: new.json".into());
     let context = |cpu| MachineContext { cpu, package: 0, core: cpu / 2, sibling: cpu % 2 };
     let machine = Machine {
         processor: "Pentium 4".into(),
