@@ -1,4 +1,5 @@
-//! The core types of AMD's processors, by CPUID leaf 8000_0026H (AMD64 Architecture Programmer's Manual, volume 3).
+//! The core types of AMD's processors, by CPUID leaf 8000_0026H (AMD64 Architecture Programmer's Manual, volume 3; the
+//! low-power type: Linux 7.3, commits 924be9d673eb and bdb1b1f03b9b).
 //!
 //! Linux has one PMU for all of them, and names no types in `/sys`. The instruction describes the core
 //! that executes it, so a copy of `/sys` cannot tell.
