@@ -8,8 +8,8 @@ use super::colour::colour;
 use super::escape::escaped;
 use super::order::{self, lost_part};
 use super::states;
-use crate::run::report::{ProcessReport, Reason, RegionReport};
-use crate::run::text::{executions, number, reason_at, seconds, share};
+use crate::run::report::{FIGURES, ProcessReport, Reason, RegionReport};
+use crate::run::text::{executions, number, of_unit, reason_at, seconds, share};
 use crate::stat::grouped;
 
 /// The panels in their order, and the list to choose one from.
@@ -67,17 +67,22 @@ fn facts(process: &ProcessReport, region: &RegionReport) -> String {
     let runtime = process.runtimes.get(region.runtime).map(crate::run::report::runtime);
     let range = format!("{} to {}", seconds(region.shortest), seconds(region.longest));
     let mut facts = vec![
-        ("executions", grouped(region.executions)),
-        ("each", region.mean.map_or_else(|| "–".into(), seconds)),
-        ("shortest to longest", range),
-        ("observing", region.overhead.map_or_else(|| "–".into(), share)),
+        ("executions".to_owned(), grouped(region.executions)),
+        ("each".to_owned(), region.mean.map_or_else(|| "–".into(), seconds)),
+        ("shortest to longest".to_owned(), range),
+        ("observing".to_owned(), region.overhead.map_or_else(|| "–".into(), share)),
     ];
     if region.nested > 0 {
-        facts.push(("inside others", grouped(region.nested)));
+        facts.push(("inside others".to_owned(), grouped(region.nested)));
     }
-    let facts = facts
-        .iter()
-        .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>", escaped(value)));
+    facts.extend(FIGURES.iter().filter_map(|figure| {
+        let value = (figure.of)(region)?;
+        Some((figure.heading?.join(" "), of_unit(Some(value), figure.unit)))
+    }));
+    let fact = |(name, value): &(String, String)| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value))
+    };
+    let facts = facts.iter().map(fact);
     let file = region.name.file.as_ref().map(|file| match region.name.line {
         Some(line) => format!("{file}:{line}"),
         None => file.clone(),
