@@ -43,7 +43,7 @@ impl Unit {
 }
 
 /// The figures, in the order of JSON and CSV.
-pub(crate) const FIGURES: [Figure; 11] = [
+pub(crate) const FIGURES: [Figure; 10] = [
     Figure {
         name: "mean_s",
         about: "Mean wall time.",
@@ -64,13 +64,6 @@ pub(crate) const FIGURES: [Figure; 11] = [
         unit: Unit::Seconds,
         heading: None,
         of: |region| Some(region.longest),
-    },
-    Figure {
-        name: "spread",
-        about: "Longest execution over the shortest one; null without a time of the shortest.",
-        unit: Unit::Ratio,
-        heading: Some(["longest over", "shortest"]),
-        of: |region| (region.shortest > 0.0).then(|| region.longest / region.shortest),
     },
     Figure {
         name: "share",
