@@ -23,7 +23,9 @@ struct Mount {
 impl Hierarchies {
     pub(crate) fn of(tree: &Tree) -> Hierarchies {
         let text = |file: &str| {
-            input::read_text(&tree.proc_file(file), MOST_SYSTEM_BYTES).unwrap_or_default()
+            input::open_regular(&tree.proc_file(file))
+                .and_then(|file| input::text_of(file, MOST_SYSTEM_BYTES))
+                .unwrap_or_default()
         };
         let mut mounts: Vec<Mount> =
             text("self/mountinfo").lines().filter_map(Mount::from_line).collect();

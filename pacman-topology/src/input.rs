@@ -1,7 +1,8 @@
 //! Reads files from other sources, up to a limit on their size.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The most bytes of a file of data that a user names: tables, counts, metrics, events, models.
@@ -9,6 +10,15 @@ pub const MOST_BYTES: u64 = 64 << 20;
 
 /// The most bytes of a file from a kernel, or of a copy of one.
 pub const MOST_SYSTEM_BYTES: u64 = 1 << 20;
+
+/// A file from a kernel, or of a copy of one. In a copy there may be anything: a pipe would never end the reading.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidData, "it is no regular file"));
+    }
+    Ok(file)
+}
 
 /// The text of a file of at most `most` bytes.
 ///
@@ -48,5 +58,18 @@ mod tests {
         }
         let endless = read_text(Path::new("/dev/zero"), MOST_SYSTEM_BYTES).unwrap_err();
         assert_eq!(endless.to_string(), "it has more than 1 MiB");
+    }
+
+    #[test]
+    fn a_pipe_of_a_copied_tree_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let name = std::ffi::CString::new(pipe.as_os_str().as_encoded_bytes()).unwrap();
+        // SAFETY: the name ends with a zero and outlives the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
+            let error = open_regular(path).unwrap_err();
+            assert_eq!(error.to_string(), "it is no regular file", "{}", path.display());
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Reads the topology from `/sys`, of this system or of a copied tree.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -322,7 +321,7 @@ pub(crate) fn core_types(
 /// The model name in the first record that has one. The file has a record for each context, which the
 /// kernel writes as far as it is read.
 fn model_name(cpuinfo: &Path) -> Option<String> {
-    let mut lines = BufReader::new(File::open(cpuinfo).ok()?.take(MOST_BYTES)).lines();
+    let mut lines = BufReader::new(input::open_regular(cpuinfo).ok()?.take(MOST_BYTES)).lines();
     lines.by_ref().map_while(Result::ok).find_map(|line| {
         let (key, value) = line.split_once(':')?;
         let value = value.trim();
@@ -335,7 +334,8 @@ fn machine_name(tree: &Tree, caveats: &mut Vec<String>) -> String {
     if let Some(name) = model_name(&file) {
         return name;
     }
-    let cpuinfo = input::read_text(&file, MOST_BYTES).unwrap_or_else(|error| {
+    let cpuinfo = input::open_regular(&file).and_then(|file| input::text_of(file, MOST_BYTES));
+    let cpuinfo = cpuinfo.unwrap_or_else(|error| {
         // A tree that was copied without this file has no name for its machine.
         if error.kind() != io::ErrorKind::NotFound {
             caveats.push(format!(

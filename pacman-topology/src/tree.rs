@@ -73,7 +73,7 @@ impl Tree {
     }
 
     fn text_in(&self, path: &Path) -> Option<String> {
-        let text = input::read_text(path, MOST_SYSTEM_BYTES).ok()?;
+        let text = input::text_of(input::open_regular(path).ok()?, MOST_SYSTEM_BYTES).ok()?;
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         (!text.is_empty()).then(|| text.to_owned())
     }

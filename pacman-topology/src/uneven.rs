@@ -4,12 +4,11 @@
 //! of these signs tells which core has which type, so they become a caveat.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::Result;
-use crate::input::MOST_BYTES;
+use crate::input::{self, MOST_BYTES};
 use crate::snapshot::Core;
 use crate::tree::Tree;
 
@@ -72,7 +71,7 @@ struct Cpuinfo {
 impl Cpuinfo {
     fn read(file: &Path) -> Cpuinfo {
         let mut found = Cpuinfo::default();
-        let Ok(file) = File::open(file) else { return found };
+        let Ok(file) = input::open_regular(file) else { return found };
         for line in BufReader::new(file.take(MOST_BYTES)).lines().map_while(std::io::Result::ok) {
             let Some((key, value)) = line.split_once(':') else { continue };
             match key.trim() {
