@@ -12,8 +12,8 @@ pub(crate) struct Block {
 }
 
 /// Languages of blocks without shell lines, except behind `$`.
-const LANGUAGES: [&str; 8] =
-    ["text", "rust", "rust,ignore", "c", "cmake", "fortran", "python", "crates"];
+const LANGUAGES: [&str; 9] =
+    ["text", "rust", "rust,ignore", "c", "cmake", "fortran", "python", "crates", "yaml"];
 
 /// The blocks of a page: those of a shell, and the lines after `$` in others. A block in another form would
 /// escape the tests.
