@@ -60,6 +60,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+[ -z "$from" ] || [ "$profile" = release ] || refuse '--dist builds and --from does not: give one of them'
 case $prefix in
     /*) prefix=${prefix%/} ;;
     '') refuse '--prefix is missing' ;;

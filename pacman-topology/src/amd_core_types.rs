@@ -60,7 +60,9 @@ pub(crate) fn here(online: &CpuSet) -> BTreeMap<u32, CoreType> {
     if !has_leaf() {
         return BTreeMap::new();
     }
-    let Ok(before) = affinity::current() else { return BTreeMap::new() };
+    let (Ok(before), Some(place)) = (affinity::current(), affinity::current_cpu()) else {
+        return BTreeMap::new();
+    };
     let mut is_moved = false;
     let run_on = |cpu| {
         let is_there = affinity::set(&[cpu].into_iter().collect()).is_ok();
@@ -69,6 +71,8 @@ pub(crate) fn here(online: &CpuSet) -> BTreeMap<u32, CoreType> {
     };
     let kinds = read(online, &level, run_on);
     if is_moved {
+        // A wider mask alone moves no thread: it goes back to its CPU first.
+        let _ = affinity::set(&[place].into_iter().collect());
         // A failure means that the cpuset allows no CPU of the old mask any more, as at the end of a binding.
         let _ = affinity::set(&before);
     }

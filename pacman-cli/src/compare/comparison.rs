@@ -309,11 +309,9 @@ impl Sample {
     fn add(&mut self, process: &ProcessMembers, region: &RegionMembers) {
         self.spread.seconds += region.time_s;
         self.spread.executions += region.executions;
-        let figure = |name: &str| region.measured.get(name);
-        let (shortest, longest) = (figure("shortest_s"), figure("longest_s"));
-        self.spread.shortest = self.spread.shortest.min(shortest.unwrap_or(f64::INFINITY));
-        self.spread.longest = self.spread.longest.max(longest.unwrap_or(0.0));
-        self.share = self.share.max(figure("share").unwrap_or(0.0));
+        self.spread.shortest = self.spread.shortest.min(region.shortest_s);
+        self.spread.longest = self.spread.longest.max(region.longest_s);
+        self.share = self.share.max(region.measured.get("share").unwrap_or(0.0));
         let all = [
             ("", Some(&region.figures)),
             ("useful ", region.useful_figures.as_ref()),

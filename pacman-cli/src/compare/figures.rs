@@ -94,3 +94,20 @@ fn medians(
 pub(super) fn middle<T>(side: &[T], of: impl Fn(&T) -> f64) -> f64 {
     median(&side.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_a_report_lacks_is_absent_and_a_wait_is_0() {
+        let one = |value: f64| BTreeMap::from([("lock".to_owned(), value)]);
+        let with = |waits, counts| Figures { waits, counts, parts: 1, ..Figures::EMPTY };
+        let full = [with(one(2.0), one(20.0)), with(one(4.0), one(40.0))];
+        let medians = Figures::of(full.iter().collect());
+        assert_eq!((medians.waits, medians.counts), (one(3.0), one(30.0)));
+        let lacking = [with(one(2.0), one(20.0)), with(BTreeMap::new(), BTreeMap::new())];
+        let medians = Figures::of(lacking.iter().collect());
+        assert_eq!((medians.waits, medians.counts), (one(1.0), BTreeMap::new()));
+    }
+}

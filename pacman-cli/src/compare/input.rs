@@ -68,7 +68,9 @@ pub(super) struct RegionMembers {
     pub(super) line: Option<u32>,
     pub(super) executions: u64,
     pub(super) time_s: f64,
-    /// The figures that each region has.
+    pub(super) shortest_s: f64,
+    pub(super) longest_s: f64,
+    /// The figures that may be absent.
     #[serde(flatten)]
     pub(super) measured: Measured,
     pub(super) figures: FigureMembers,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::iter;
+use std::rc::Rc;
 
 use pacman_events::shown::text_of;
 use pacman_regions::Cause;
@@ -66,6 +67,7 @@ fn rows<'a>(
     busy: String,
 ) -> impl Iterator<Item = Vec<String>> + 'a {
     let regions = process.regions.iter().enumerate().flat_map(move |(number, region)| {
+        let figures: Rc<[String]> = figures(|figure| (figure.of)(region));
         let line = Line { region: Some((number, region)), ..Line::of(process) };
         let states = region.states.iter().flat_map(|states| &states.threads);
         let states = move |thread: u32| states.clone().find(|states| states.thread == thread);
@@ -81,34 +83,40 @@ fn rows<'a>(
         let opens = region.open.iter().flat_map(|open| &open.threads);
         let only_open = opens.filter(move |open| !has_ended(open));
         let only_open = only_open.map(move |open| Line { open: Some(open), ..line });
-        let is_alone = region.threads.is_empty() && region.open.is_none();
-        ended.chain(only_open).chain(is_alone.then_some(line))
+        let is_open = region.open.iter().any(|open| !open.threads.is_empty());
+        let is_alone = region.threads.is_empty() && !is_open;
+        let lines = ended.chain(only_open).chain(is_alone.then_some(line));
+        lines.map(move |line| (line, Rc::clone(&figures)))
     });
+    let none = figures(|_| None);
     let phases = process.phases.iter().flat_map(move |phase| {
         let threads = phase.threads.iter().zip(&phase.unended);
-        threads.map(move |(thread, unended)| Line {
-            phase: Some((phase, *unended)),
-            thread: Some(thread),
-            ..Line::of(process)
+        let none = Rc::clone(&none);
+        threads.map(move |(thread, unended)| {
+            let phase = Some((phase, *unended));
+            let line = Line { phase, thread: Some(thread), ..Line::of(process) };
+            (line, Rc::clone(&none))
         })
     });
-    regions.chain(phases).map(move |line| {
-        let value = |column: &(&str, Value)| match column.0 {
-            "busy_machine" => busy.clone(),
-            _ => (column.1)(&line).unwrap_or_default(),
-        };
-        let figure =
-            |figure: &Figure| text(line.region.and_then(|(_, region)| (figure.of)(region)));
-        let figures = FIGURES.iter().map(|one| figure(one).unwrap_or_default());
-        let fixed = COLUMNS.iter().map(value).chain(figures);
-        fixed.chain(counts(process, line.thread, events)).collect()
+    regions.chain(phases).map(move |(line, figures)| {
+        let line = Line { busy: &busy, ..line };
+        let fixed = COLUMNS.iter().map(|column| (column.1)(&line).unwrap_or_default());
+        let figures = figures.iter().cloned();
+        fixed.chain(figures).chain(counts(process, line.thread, events)).collect()
     })
+}
+
+/// The cells of the figures: once for all threads of a region, because some are sums over these.
+fn figures(of: impl Fn(&Figure) -> Option<f64>) -> Rc<[String]> {
+    FIGURES.iter().map(|figure| text(of(figure)).unwrap_or_default()).collect()
 }
 
 /// Everything that a row is about.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     process: &'a ProcessReport,
+    /// The sentence about a busy machine, or nothing.
+    busy: &'a str,
     /// The region with its number in the process.
     region: Option<(usize, &'a RegionReport)>,
     /// The phase, with the executions that the thread never ended.
@@ -121,7 +129,15 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn of(process: &ProcessReport) -> Line<'_> {
-        Line { process, region: None, phase: None, thread: None, states: None, open: None }
+        Line {
+            process,
+            busy: "",
+            region: None,
+            phase: None,
+            thread: None,
+            states: None,
+            open: None,
+        }
     }
 }
 
@@ -235,8 +251,7 @@ const COLUMNS: [(&str, Value); 51] = [
     ("phase_s", |line| line.phase.and_then(|_| of_thread(line, |thread| Some(thread.row.seconds)))),
     ("phase_unended", |line| text(line.phase.map(|(_, unended)| unended))),
     ("open_s", |line| text(line.open.map(|open| open.seconds))),
-    // The sentence is of all processes.
-    ("busy_machine", |_| None),
+    ("busy_machine", |line| Some(line.busy.to_owned())),
 ];
 
 /// The column of a figure of the region. One that a thread has by the same name says which is meant.

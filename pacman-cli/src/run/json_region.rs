@@ -46,6 +46,10 @@ pub(crate) struct Region<'a, F, T> {
     starters: u32,
     /// Sum of their wall times.
     time_s: Seconds,
+    /// Shortest execution.
+    shortest_s: Seconds,
+    /// Longest execution.
+    longest_s: Seconds,
     /// The figures that [`report::FIGURES`] defines.
     #[serde(flatten)]
     members: report::Members<'a>,
@@ -173,6 +177,8 @@ pub(super) fn region<'a>(
         within: region.within,
         starters: region.starters,
         time_s: Seconds(region.seconds),
+        shortest_s: Seconds(region.shortest),
+        longest_s: Seconds(region.longest),
         members: report::Members(region),
         teams: region.teams.iter().map(team).collect(),
         efficiency: json_states::efficiency(region),

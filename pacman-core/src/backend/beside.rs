@@ -73,14 +73,7 @@ mod tests {
         }
 
         fn caps(&self) -> Caps {
-            Caps {
-                read_path: ReadPath::Rdpmc,
-                width: Some(40),
-                multiplexed: false,
-                simulated: false,
-                doubt: None,
-                no_user_reads: None,
-            }
+            Caps { width: Some(40), ..Caps::of(ReadPath::Rdpmc) }
         }
     }
 

@@ -99,7 +99,31 @@ pub struct Caps {
     /// Why hardware counts may be wrong, if they may: every report must say so.
     pub doubt: Option<&'static str>,
     /// Why counts are read by a system call although the kernel offers user-mode reads.
-    pub no_user_reads: Option<&'static str>,
+    pub no_user_reads: Option<NoUserReads>,
+}
+
+impl Caps {
+    /// Counts of real events that are never multiplexed or doubted, of no hardware counter.
+    pub(crate) const fn of(read_path: ReadPath) -> Caps {
+        Caps {
+            read_path,
+            width: None,
+            multiplexed: false,
+            simulated: false,
+            doubt: None,
+            no_user_reads: None,
+        }
+    }
+}
+
+/// Why a group is not read by RDPMC although its counter pages offer it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoUserReads {
+    /// RDPMC reads other counts than the kernel has, as where the processor hides counters from user mode.
+    OtherCounts,
+    /// The events were on no counters when they were opened, so that RDPMC could not be compared with the kernel.
+    OffCounters,
 }
 
 /// How a count gets from the counter to the program.

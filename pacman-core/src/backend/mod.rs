@@ -12,6 +12,8 @@ pub mod perf;
 mod rdpmc;
 pub(crate) mod summed;
 
-pub use counting::{Backend, Caps, Counters, EventSums, MAX_EVENTS, ReadPath, Reading, Target};
+pub use counting::{
+    Backend, Caps, Counters, EventSums, MAX_EVENTS, NoUserReads, ReadPath, Reading, Target,
+};
 pub(crate) use counting::{add_differences, without_last_zeros};
 pub use forks::install_atfork;

@@ -151,16 +151,8 @@ impl Counters for Told {
     }
 
     fn caps(&self) -> Caps {
-        let read_path = ReadPath::ReadCall;
         // Marked as simulated, because this machine's clock has no relation to the given values.
-        Caps {
-            read_path,
-            width: None,
-            multiplexed: false,
-            simulated: true,
-            doubt: None,
-            no_user_reads: None,
-        }
+        Caps { simulated: true, ..Caps::of(ReadPath::ReadCall) }
     }
 }
 
@@ -190,15 +182,7 @@ impl Counters for Interrupted {
     }
 
     fn caps(&self) -> Caps {
-        let read_path = ReadPath::ReadCall;
-        Caps {
-            read_path,
-            width: None,
-            multiplexed: false,
-            simulated: true,
-            doubt: None,
-            no_user_reads: None,
-        }
+        Caps { simulated: true, ..Caps::of(ReadPath::ReadCall) }
     }
 }
 

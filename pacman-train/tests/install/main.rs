@@ -151,6 +151,10 @@ fn arguments_that_make_no_sense_change_nothing() {
         (&["--prefix", "/usr", "--libdir", "/lib"], "--libdir must be below /usr, got /lib"),
         (&["--prefix", "/usr", "--libdir", "../lib"], "--libdir must be below /usr, got ../lib"),
         (&["/usr"], "unknown argument /usr"),
+        (
+            &["--prefix", "/usr", "--dist", "--from", "."],
+            "--dist builds and --from does not: give one of them",
+        ),
     ] {
         let output = tree::installer().args(arguments).output().expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -1,8 +1,8 @@
 //! The examination: its trials, their order and the conclusions.
 
 use pacman_core::Error;
-use pacman_core::backend::ReadPath;
 use pacman_core::backend::perf::{Kernel, PerfPermissions, PerfSys};
+use pacman_core::backend::{Caps, NoUserReads, ReadPath};
 use pacman_events::CpuModel;
 
 use pacman_core::event::Event;
@@ -276,7 +276,10 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         let _ = self.sys.take_unmapped();
         let path = self.count(events).map(|counted| counted.caps);
         let cause = match (path, self.sys.take_unmapped()) {
-            (Ok(caps), _) if caps.no_user_reads.is_some() => Cause::HiddenCounters,
+            (Ok(Caps { no_user_reads: Some(NoUserReads::OffCounters), .. }), _) => {
+                Cause::CountersTaken
+            }
+            (Ok(Caps { no_user_reads: Some(_), .. }), _) => Cause::HiddenCounters,
             (Ok(caps), _) if caps.read_path == ReadPath::Rdpmc => {
                 let width = caps.width.unwrap_or_default();
                 let text = format!("RDPMC reads {width}-bit counters without a system call");

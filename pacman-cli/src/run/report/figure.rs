@@ -1,5 +1,5 @@
-//! Figures of a region. Each is defined here once: its name, its meaning, its unit, its value, and its column in
-//! text. JSON and its schema, CSV, text and comparisons take them from this table.
+//! Figures of a region that may be absent. Each is defined here once: its name, its meaning, its unit, its value, and
+//! its column in text. JSON and its schema, CSV, text, pages and comparisons take them from this table.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -43,27 +43,13 @@ impl Unit {
 }
 
 /// The figures, in the order of JSON and CSV.
-pub(crate) const FIGURES: [Figure; 10] = [
+pub(crate) const FIGURES: [Figure; 8] = [
     Figure {
         name: "mean_s",
         about: "Mean wall time.",
         unit: Unit::Seconds,
         heading: None,
         of: |region| region.mean,
-    },
-    Figure {
-        name: "shortest_s",
-        about: "Shortest execution.",
-        unit: Unit::Seconds,
-        heading: None,
-        of: |region| Some(region.shortest),
-    },
-    Figure {
-        name: "longest_s",
-        about: "Longest execution.",
-        unit: Unit::Seconds,
-        heading: None,
-        of: |region| Some(region.longest),
     },
     Figure {
         name: "share",

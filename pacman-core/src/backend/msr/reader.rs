@@ -103,14 +103,8 @@ impl<M: MsrIo + Clone> Counters for DeviceCounters<M> {
     }
 
     fn caps(&self) -> Caps {
-        Caps {
-            read_path: ReadPath::ReadCall,
-            width: Some(self.width),
-            multiplexed: false,
-            simulated: !self.io.is_real(),
-            doubt: None,
-            no_user_reads: None,
-        }
+        let (width, simulated) = (Some(self.width), !self.io.is_real());
+        Caps { width, simulated, ..Caps::of(ReadPath::ReadCall) }
     }
 }
 

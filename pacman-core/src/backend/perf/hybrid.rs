@@ -210,14 +210,8 @@ impl<S: PerfSys + Clone> Counters for HybridCounters<S> {
     }
 
     fn caps(&self) -> Caps {
-        Caps {
-            read_path: ReadPath::ReadCall,
-            width: None,
-            multiplexed: false,
-            simulated: self.prepared.simulated,
-            doubt: self.prepared.doubt(),
-            no_user_reads: None,
-        }
+        let (simulated, doubt) = (self.prepared.simulated, self.prepared.doubt());
+        Caps { simulated, doubt, ..Caps::of(ReadPath::ReadCall) }
     }
 
     fn stand_by(&mut self) -> Result<bool> {

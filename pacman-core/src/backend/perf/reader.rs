@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::backend::{
-    Caps, Counters, EventSums, MAX_EVENTS, ReadPath, Reading, Target, add_differences,
+    Caps, Counters, EventSums, MAX_EVENTS, NoUserReads, ReadPath, Reading, Target, add_differences,
 };
 use crate::error::{Error, Result};
 use pacman_topology::cancel;
@@ -96,7 +96,7 @@ struct CallCounters<S: PerfSys + Clone> {
     /// takes system calls.
     competitor: OnceCell<String>,
     /// Why the group is not read by RDPMC although its pages offer it.
-    no_user_reads: Option<&'static str>,
+    no_user_reads: Option<NoUserReads>,
     /// Readers stay on the thread that opened them.
     one_thread: PhantomData<*const ()>,
 }

@@ -7,16 +7,8 @@
 
 use super::page::{CounterLocations, OffCounter, Pages, extend_to};
 use super::sys::PerfSys;
-use crate::backend::Reading;
+use crate::backend::{NoUserReads, Reading};
 use crate::error::Result;
-
-/// RDPMC reads another count than the kernel has.
-const OTHER_COUNT: &str = "RDPMC does not read the counts that the kernel has of the same events, as where the processor hides \
-     counters from user mode";
-
-/// The group was off its counters when it was compared.
-const OFF: &str = "the events were not on counters when they were opened, so that RDPMC could not be compared with the \
-     kernel";
 
 /// The pages of a group's events, their counters' width, and the places of its top-down events, SLOTS first.
 pub(super) struct Offered<'a, S> {
@@ -40,9 +32,11 @@ impl<S: PerfSys> Offered<'_, S> {
         &self,
         before: &Reading,
         read_by_call: impl Fn(&mut Reading) -> Result<()>,
-    ) -> Result<Option<&'static str>> {
+    ) -> Result<Option<NoUserReads>> {
         let mut by_rdpmc = Reading::EMPTY;
-        let Some(slots) = self.read(&mut by_rdpmc) else { return Ok(Some(OFF)) };
+        let Some(slots) = self.read(&mut by_rdpmc) else {
+            return Ok(Some(NoUserReads::OffCounters));
+        };
         let places = || (0..self.members).filter(|place| !self.topdown.contains(place));
         let since = |reading: &Reading, place| reading.count_since(before, place);
         if slots != Some(0) && places().all(|place| since(&by_rdpmc, place) == 0) {
@@ -53,7 +47,7 @@ impl<S: PerfSys> Offered<'_, S> {
         let is_outside = |place| since(&by_rdpmc, place) > since(&after, place);
         // The kernel's read sets SLOTS to 0, and the return to the program takes slots.
         let has_no_slots = slots == Some(0) && since(&after, self.topdown[0]) > 0;
-        Ok((places().any(is_outside) || has_no_slots).then_some(OTHER_COUNT))
+        Ok((places().any(is_outside) || has_no_slots).then_some(NoUserReads::OtherCounts))
     }
 
     /// Reads all members by RDPMC, and returns what the register of SLOTS holds, if it is one of them; `None` if the

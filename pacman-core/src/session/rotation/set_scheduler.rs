@@ -283,15 +283,7 @@ mod tests {
         }
 
         fn caps(&self) -> Caps {
-            let read_path = ReadPath::ReadCall;
-            Caps {
-                read_path,
-                width: None,
-                multiplexed: false,
-                simulated: true,
-                doubt: None,
-                no_user_reads: None,
-            }
+            Caps { simulated: true, ..Caps::of(ReadPath::ReadCall) }
         }
 
         fn stand_by(&mut self) -> Result<bool> {
