@@ -86,6 +86,7 @@ fn kind(function: Function) -> &'static str {
         | CallKind::Taskloop
         | CallKind::TaskBlock
         | CallKind::Waits
+        | CallKind::Chunks
         | CallKind::PushesNumThreads
         | CallKind::Teams
         | CallKind::Mpi

@@ -19,6 +19,8 @@ pub(crate) enum CallKind {
     SetsNumThreads,
     /// A call in which the thread may wait.
     Waits,
+    /// The thread asks for the next chunk of a loop.
+    Chunks,
     /// libgomp makes the tasks of a loop, and gets their data.
     Taskloop,
     /// libomp makes the block of a task, which another call creates.
@@ -168,6 +170,22 @@ macro_rules! functions {
                 __kmpc_omp_taskwait __kmpc_omp_taskwait_deps_51 __kmpc_omp_wait_deps
                 __kmpc_end_taskgroup
                 __kmpc_set_lock __kmpc_set_nest_lock
+            }
+            Chunks {
+                GOMP_loop_static_next GOMP_loop_dynamic_next GOMP_loop_guided_next
+                GOMP_loop_runtime_next GOMP_loop_nonmonotonic_dynamic_next
+                GOMP_loop_nonmonotonic_guided_next GOMP_loop_nonmonotonic_runtime_next
+                GOMP_loop_maybe_nonmonotonic_runtime_next GOMP_loop_ordered_static_next
+                GOMP_loop_ordered_dynamic_next GOMP_loop_ordered_guided_next
+                GOMP_loop_ordered_runtime_next GOMP_loop_ull_static_next
+                GOMP_loop_ull_dynamic_next GOMP_loop_ull_guided_next GOMP_loop_ull_runtime_next
+                GOMP_loop_ull_nonmonotonic_dynamic_next GOMP_loop_ull_nonmonotonic_guided_next
+                GOMP_loop_ull_nonmonotonic_runtime_next
+                GOMP_loop_ull_maybe_nonmonotonic_runtime_next GOMP_loop_ull_ordered_static_next
+                GOMP_loop_ull_ordered_dynamic_next GOMP_loop_ull_ordered_guided_next
+                GOMP_loop_ull_ordered_runtime_next
+                __kmpc_dispatch_next_4 __kmpc_dispatch_next_4u __kmpc_dispatch_next_8
+                __kmpc_dispatch_next_8u
             }
             Taskloop { GOMP_taskloop GOMP_taskloop_ull }
             TaskBlock { __kmpc_omp_task_alloc }
@@ -363,10 +381,10 @@ impl Function {
 
     /// Whether a call matters, once its real function is known. Some matter only if this process `times_waits`.
     pub(crate) fn matters(self, times_waits: bool) -> bool {
-        use CallKind::{CountsThreads, Mpi, Neutral, TaskBlock, Waits};
+        use CallKind::{Chunks, CountsThreads, Mpi, Neutral, TaskBlock, Waits};
         match self.kind() {
             Neutral | CountsThreads => false,
-            Waits | Mpi | TaskBlock => times_waits,
+            Waits | Chunks | Mpi | TaskBlock => times_waits,
             _ => true,
         }
     }

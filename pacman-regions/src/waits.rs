@@ -164,6 +164,8 @@ causes! {
     Taskgroup = 12, "taskgroup";
     /// A call of MPI.
     Mpi = 13, "mpi";
+    /// Requests for the next chunk of a loop.
+    Chunks = 14, "chunks";
 }
 
 impl Cause {

@@ -173,7 +173,7 @@ fn waited(line: &Line<'_>, causes: &[Cause]) -> Option<String> {
 }
 
 /// The columns that do not depend on what was counted. Those of [`FIGURES`] follow them.
-const COLUMNS: [(&str, Value); 51] = [
+const COLUMNS: [(&str, Value); 52] = [
     ("pid", |line| text(Some(line.process.process.pid))),
     ("parent", |line| text(Some(line.process.process.parent))),
     ("program", |line| text(Some(line.process.program()))),
@@ -228,6 +228,7 @@ const COLUMNS: [(&str, Value); 51] = [
     ("worksharing_s", |line| waited(line, WORKSHARING)),
     ("end_s", |line| state(line, |states| Some(states.end))),
     ("lock_s", |line| waited(line, &[Cause::Critical, Cause::Atomic, Cause::Lock])),
+    ("chunks_s", |line| waited(line, &[Cause::Chunks])),
     ("ordered_s", |line| waited(line, &[Cause::Ordered])),
     ("tasks_s", |line| waited(line, &[Cause::Taskwait, Cause::Taskgroup])),
     ("mpi_s", |line| waited(line, &[Cause::Mpi])),

@@ -3,6 +3,10 @@
 //! A gain is predicted from this run alone: from the time of a region's threads on fewer contexts, where adaptation
 //! measured it, and from waits, where they were timed. Each finding has one region, its largest.
 
+mod chunks;
+mod spin;
+
+use pacman_regions::Cause;
 use serde::Serialize;
 
 use super::report::{Factor, ProcessReport, Reason, RegionReport, threads_of};
@@ -25,6 +29,10 @@ pub(super) enum Kind {
     FewerThreads,
     /// Its threads wait for each other.
     Waits,
+    /// Threads of the region get chunks of a loop that are too small.
+    Chunks,
+    /// Threads that wait spin on processors that others of the team need.
+    Spin,
     /// The team is wider than the quota of its control group, which stood still.
     Quota,
 }
@@ -35,7 +43,7 @@ pub(super) enum Kind {
 pub(super) struct Finding {
     /// Subject.
     pub(super) kind: Kind,
-    /// Name of the region; `all regions` for a quota.
+    /// Name of the region; `all regions` for a quota and a spin.
     pub(super) region: String,
     /// Source file of the region or of the construct, and line; null if it is not known.
     pub(super) place: Option<String>,
@@ -44,7 +52,8 @@ pub(super) struct Finding {
     /// The change.
     pub(super) remedy: String,
     /// Predicted gain of wall time. For waits it is their whole part, which is the most that a change can gain; for fewer
-    /// threads it is the difference of the usual times. For a quota it is the time beyond that in which the quota allows the
+    /// threads it is the difference of the usual times. For chunks it is the time of the requests that larger ones save, and for a
+    /// spin the most that a sleep can gain. For a quota it is the time beyond that in which the quota allows the
     /// work alone.
     pub(super) gain_s: f64,
     /// Half of the interval of `gain_s` where waits are estimates from a sample; null if it is not known.
@@ -80,10 +89,15 @@ pub(super) fn of(process: &ProcessReport) -> Vec<Finding> {
         .regions
         .iter()
         .filter_map(|region| {
-            let both = [fewer_threads(process, region), waits(process, region)];
-            both.into_iter().flatten().max_by(|one, other| one.gain_s.total_cmp(&other.gain_s))
+            let all = [
+                fewer_threads(process, region),
+                waits(process, region),
+                chunks::of(process, region),
+            ];
+            all.into_iter().flatten().max_by(|one, other| one.gain_s.total_cmp(&other.gain_s))
         })
         .chain(quota(process))
+        .chain(spin::of(process))
         .filter(|finding| finding.least() >= WORTH * process.process.seconds)
         .collect();
     findings.sort_by(|one, other| other.gain_s.total_cmp(&one.gain_s));
@@ -154,7 +168,11 @@ fn waits(process: &ProcessReport, region: &RegionReport) -> Option<Finding> {
     let total = |reason: &Reason| {
         losses.reasons.get(reason).map_or(0.0, |(uneven, common)| uneven + common)
     };
-    let reasons = losses.reasons.keys().copied().filter(|reason| !reason.is_mpi());
+    let is_another = |reason: &Reason| {
+        // These have findings of their own.
+        matches!(reason, Reason::Site(_, Cause::Mpi | Cause::Chunks))
+    };
+    let reasons = losses.reasons.keys().copied().filter(|reason| !is_another(reason));
     let worst = reasons.max_by(|one, other| total(one).total_cmp(&total(other)))?;
     let (uneven, common) = losses.reasons.get(&worst).copied()?;
     let factor = if uneven >= common { Factor::LoadBalance } else { Factor::Scheduling };
@@ -191,7 +209,7 @@ mod tests {
     use crate::quota::Throttled;
     use crate::run::made;
 
-    fn findings(recording: &Recording) -> Vec<Finding> {
+    pub(super) fn findings(recording: &Recording) -> Vec<Finding> {
         of(&made::report(std::slice::from_ref(recording)).processes[0])
     }
 

@@ -13,7 +13,7 @@ use crate::rows::Rows;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Site<'a> {
     /// Construct: `barrier`, `loop`, `sections`, `single`, `worksharing`, `reduction`, `critical`,
-    /// `atomic`, `lock`, `ordered`, `taskwait`, `taskgroup` or `mpi`.
+    /// `atomic`, `lock`, `chunks`, `ordered`, `taskwait`, `taskgroup` or `mpi`.
     cause: &'a str,
     /// MPI function; null for other constructs.
     call: Option<&'a str>,

@@ -3,6 +3,7 @@
 //! Cargo runs one test program at a time, and the tests of this one take turns: another test on the same
 //! processors would come between the clock of the program and that of the library.
 
+mod chunks;
 mod counts;
 mod free;
 mod off;

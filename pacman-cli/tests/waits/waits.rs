@@ -137,13 +137,13 @@ fn lines(function: &str) -> (u64, u64) {
 /// The causes by which a compiler's program waits in each function.
 const CAUSES: [(&str, &[&str], &[&str]); 11] = [
     ("triangle", &["barrier"], &["loop"]),
-    ("dynamic", &["loop"], &["loop"]),
+    ("dynamic", &["chunks", "loop"], &["chunks", "loop"]),
     ("single", &["barrier"], &["single"]),
     ("sections", &["sections"], &["sections"]),
     ("critical", &["critical"], &["critical"]),
     ("locked", &["lock"], &["lock"]),
     ("barrier", &["barrier"], &["barrier"]),
-    ("ordered", &["loop", "ordered"], &["loop", "ordered"]),
+    ("ordered", &["chunks", "loop", "ordered"], &["chunks", "loop", "ordered"]),
     ("tasks", &["barrier"], &["barrier"]),
     ("taskwait", &["barrier", "taskwait"], &["barrier", "taskwait"]),
     ("taskloop", &["barrier", "taskgroup"], &["single", "taskgroup"]),

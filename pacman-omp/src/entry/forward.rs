@@ -40,6 +40,24 @@ global_asm!(
     "jmp 5f",
     ".cfi_endproc",
     ".size pacman_omp_waits, . - pacman_omp_waits",
+    // Requests for chunks, most of which are only counted. rcx, r8 and r9 may have arguments.
+    ".hidden pacman_omp_chunks",
+    ".globl pacman_omp_chunks",
+    ".type pacman_omp_chunks, @function",
+    "pacman_omp_chunks:",
+    ".cfi_startproc",
+    prologue_undone!(),
+    "cmp dword ptr [rip + {process} + {timed}], 0",
+    "je 5f",
+    "mov r10, qword ptr [rip + pacman_omp_worker@GOTTPOFF]",
+    "mov r10, qword ptr fs:[r10]",
+    "test r10, r10",
+    "je 5f",
+    "dec dword ptr [r10 + {chunks_left}]",
+    "jns 5f",
+    "jmp 4f",
+    ".cfi_endproc",
+    ".size pacman_omp_chunks, . - pacman_omp_chunks",
     // Calls that matter until the real function is known.
     ".hidden pacman_omp_passed",
     ".globl pacman_omp_passed",
@@ -156,6 +174,7 @@ global_asm!(
     ".popsection",
     process = sym process::SHARED,
     timed = const process::TIMED_AT,
+    chunks_left = const Worker::CHUNKS_LEFT_AT,
     shared = sym interpose::SHARED,
     decide = sym decide,
     ended = sym ended,
@@ -185,6 +204,10 @@ unsafe extern "C" fn decide(number: u32, registers: *mut Registers, slot: *const
     if process::is_observed() {
         watched::watch(kind);
     }
+    if kind == CallKind::Chunks && waits::is_calibrating() {
+        let nothing = (watched::one as *const c_void).cast_mut();
+        return waits::begin_chunk(&call, nothing).unwrap_or_else(|| Onward::jump(nothing));
+    }
     let real = interpose::real_for(call.caller, function);
     if kind == CallKind::Marks {
         let real = real.map_or_else(|| watched::without_runtime(kind), <*mut c_void>::cast_const);
@@ -198,6 +221,7 @@ unsafe extern "C" fn decide(number: u32, registers: *mut Registers, slot: *const
     let in_place = match kind {
         CallKind::Mpi => mpi::begin(&call, real),
         CallKind::Waits => waits::begin(&call, real),
+        CallKind::Chunks => waits::begin_chunk(&call, real),
         // SAFETY: the arguments of the functions of these kinds.
         CallKind::Task | CallKind::Taskloop => unsafe { tasks::create(&call, real, registers) },
         CallKind::TaskBlock => tasks::allocate(&call, real, registers),
@@ -216,6 +240,8 @@ unsafe extern "C" fn ended(record: *mut Record, answer: *const u64) {
         Ending::Nothing => {}
         Ending::Wait(open) => _ = wait::end(worker, open),
         Ending::Mpi(open) => wait::end_mpi(worker, open),
+        // The functions answer in the lowest byte whether there is a chunk.
+        Ending::Chunk(begun) => wait::end_chunk(worker, begun, answer as u8 == 0),
         Ending::Task(open, many) => {
             records::free(many);
             open.into_iter().for_each(|open| _ = wait::end(worker, open));

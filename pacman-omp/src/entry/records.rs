@@ -38,6 +38,8 @@ pub(super) enum Ending {
     Nothing,
     Wait(OpenWait),
     Mpi(OpenWait),
+    /// When the request for a chunk began.
+    Chunk(u64),
     /// The wait for the group of a taskloop, and data for which the record has no room. The runtime has
     /// copied or used them by then.
     Task(Option<OpenWait>, Vec<MaybeUninit<u64>>),

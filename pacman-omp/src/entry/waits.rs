@@ -8,6 +8,7 @@ use pacman_regions::Cause;
 
 use super::call::{Call, Onward, forwarded};
 use super::records::Ending;
+use super::watched;
 use crate::function::Function;
 use crate::waits;
 use crate::worker::Worker;
@@ -62,6 +63,31 @@ pub(super) fn begin(call: &Call, real: *mut c_void) -> Option<Onward> {
     let worker = Worker::known()?;
     let open = waits::begin(worker, cause(call.function)?, call.caller, call.slot.addr())?;
     Some(call.in_place(worker, real, Ending::Wait(open)))
+}
+
+/// Begins to time a request for a chunk of a loop, if the thread is in a part.
+pub(super) fn begin_chunk(call: &Call, real: *mut c_void) -> Option<Onward> {
+    let worker = Worker::known()?;
+    if !worker.waits.part().is_none() {
+        worker.waits.chunks.calibrate(request_nothing);
+    }
+    let begun = waits::begin_chunk(worker, call.caller, call.slot.addr())?;
+    Some(call.in_place(worker, real, Ending::Chunk(begun)))
+}
+
+/// Whether a request of this thread measures what timing takes.
+pub(super) fn is_calibrating() -> bool {
+    Worker::known().is_some_and(|worker| worker.waits.chunks.is_calibrating())
+}
+
+/// Makes a request for a chunk that does nothing: the thread [`is_calibrating`].
+fn request_nothing() {
+    let entry: unsafe extern "C" fn() -> ! = watched::GOMP_loop_static_next;
+    // SAFETY: the entry returns to its caller, as the function that it stands for does. That one is not called.
+    unsafe {
+        let request: extern "C" fn() -> bool = std::mem::transmute(std::hint::black_box(entry));
+        request();
+    }
 }
 
 #[cfg(test)]

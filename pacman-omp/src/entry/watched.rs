@@ -32,6 +32,10 @@ macro_rules! entries {
     (Task $name:ident) => {};
     (Taskloop $name:ident) => {};
     (TaskBlock $name:ident) => {};
+    // Most are only counted.
+    (Chunks $name:ident) => {
+        forwarded!("pacman_omp_chunks" $name);
+    };
     // Only the first call matters.
     (Neutral $name:ident) => {
         forwarded!("pacman_omp_passed" $name);
@@ -156,7 +160,7 @@ pub(super) fn watch(kind: CallKind) {
         CallKind::Exits | CallKind::Execs | CallKind::Filters => {}
         CallKind::UsesAffinity | CallKind::HandsOnMask => {}
         CallKind::Mpi | CallKind::Marks | CallKind::Unloads => {}
-        CallKind::Waits | CallKind::TaskBlock => {}
+        CallKind::Waits | CallKind::Chunks | CallKind::TaskBlock => {}
     }
 }
 
@@ -170,7 +174,7 @@ pub(super) fn without_runtime(kind: CallKind) -> *const c_void {
     }
 }
 
-extern "C" fn one() -> i32 {
+pub(super) extern "C" fn one() -> i32 {
     1
 }
 

@@ -6,11 +6,14 @@
 //! [`part`] brackets a thread's part in a region. The state of a thread is in [`WaitState`], the
 //! constructs of the process in [`sites`]. The [README](README.md) has the rules.
 
+mod chunks;
 mod company;
 mod counts;
 pub(crate) mod numbers;
 mod open_wait;
+mod phase;
 mod processor;
+mod requests;
 mod roots;
 pub(crate) mod sites;
 mod state;
@@ -22,10 +25,12 @@ mod wait;
 
 pub(crate) use company::Company;
 pub(crate) use open_wait::OpenWait;
+pub(crate) use phase::PhaseBegin;
 pub(crate) use roots::forget_root;
 pub(crate) use sites::forget as forget_sites;
-pub(crate) use state::{PartKey, PhaseBegin, REPORTED, Saved, WaitState};
+pub(crate) use state::{PartKey, REPORTED, Saved, WaitState};
 pub(crate) use useful::{PartTime, UsefulTime};
 pub(crate) use wait::{
-    begin, begin_mpi, begin_part, end, end_mpi, end_part, note_root, part, task, unseen_task, wait,
+    begin, begin_chunk, begin_mpi, begin_part, end, end_chunk, end_mpi, end_part, note_root, part,
+    task, unseen_task, wait,
 };

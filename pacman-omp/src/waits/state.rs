@@ -5,10 +5,11 @@ use std::cell::{Cell, UnsafeCell};
 use pacman_regions::Cause;
 use pacman_regions::arena::{WaitRow, state};
 
+use super::chunks::ChunkRequests;
 use super::company::Company;
 use super::counts::{PartCounts, WaitCounts};
 use super::numbers;
-use super::processor::{ClockReading, Ended, PhaseClock, ProcessorTime, own_work};
+use super::processor::{ClockReading, Ended, ProcessorTime, own_work};
 use super::table::{Key, Table};
 use super::under_way::{UnderWay, WORKS};
 use crate::counting::Counters;
@@ -56,21 +57,15 @@ pub(crate) struct Saved {
     /// The ticks of the library's own work so far: in the part around, and at the start of this one.
     around: u64,
     starting: u64,
-}
-
-/// The state of a thread when a phase begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PhaseBegin {
-    waited: u64,
-    clock: PhaseClock,
+    only_counted: u64,
 }
 
 /// The state of one thread. Only that thread uses it.
 #[derive(Debug)]
 pub(crate) struct WaitState {
     /// The innermost part.
-    part: Cell<PartKey>,
-    open: Cell<UnderWay>,
+    pub(super) part: Cell<PartKey>,
+    pub(super) open: Cell<UnderWay>,
     /// The number of the thread outside of regions; [`UNNUMBERED`] before its first use.
     number: Cell<u32>,
     /// The waits of the latest part.
@@ -78,12 +73,15 @@ pub(crate) struct WaitState {
     /// The ticks of the library's own work in the latest part.
     own: Cell<u64>,
     /// The ticks of all waits, for phases.
-    waited: Cell<u64>,
+    pub(super) waited: Cell<u64>,
     /// Since when the thread has been outside of its part in the region that it starts; 0 if it is not.
-    idle_since: Cell<u64>,
+    pub(super) idle_since: Cell<u64>,
     table: UnsafeCell<Table>,
     counts: WaitCounts,
-    processor: ProcessorTime,
+    pub(super) processor: ProcessorTime,
+    pub(crate) chunks: ChunkRequests,
+    /// The requests for chunks in the present part that were not timed.
+    pub(super) only_counted: Cell<u64>,
 }
 
 const UNNUMBERED: u32 = u32::MAX;
@@ -101,6 +99,8 @@ impl Default for WaitState {
             table: UnsafeCell::default(),
             counts: WaitCounts::default(),
             processor: ProcessorTime::default(),
+            chunks: ChunkRequests::default(),
+            only_counted: Cell::new(0),
         }
     }
 }
@@ -223,6 +223,7 @@ impl WaitState {
         begun: u64,
         now: impl Fn() -> u64,
     ) -> Saved {
+        self.add_rest();
         let saved = self.enter_task(begun, &now);
         let (was_idle, around) = (self.end_idle(begun), self.processor.take_cost());
         let ended = if was_idle { Ended::Waiting } else { Ended::Useful };
@@ -236,8 +237,10 @@ impl WaitState {
             part: self.part.replace(part),
             mark: self.table(|table| table.mark()),
             counts: Some(self.counts.replace(PartCounts::of(counters))),
+            only_counted: self.only_counted.take(),
             ..saved
         };
+        self.chunks.begin();
         // The reading above is in the time that ends here.
         self.processor.take_cost();
         Saved { starting: own_work(begun, now()), ..saved }
@@ -252,7 +255,17 @@ impl WaitState {
         };
         self.open.set(WORKS);
         let (part, counts, entered, was_idle) = (self.part.get(), None, None, false);
-        Saved { part, open, mark: 0, counts, entered, was_idle, around: 0, starting: 0 }
+        Saved {
+            part,
+            open,
+            mark: 0,
+            counts,
+            entered,
+            was_idle,
+            around: 0,
+            starting: 0,
+            only_counted: 0,
+        }
     }
 
     /// Ends the work that [`enter`](Self::enter) began, at `ended`. Its waits get into the rows.
@@ -264,11 +277,15 @@ impl WaitState {
         if self.counts.is_complete() {
             self.add_state(state::COUNTED, 0);
         }
+        self.add_rest();
         let readings = self.processor.take_cost();
         self.processor.read_to_the_end(&now, ended);
         let has_lost_clock = self.settle();
         let weight = u64::from(self.part.get().weight);
-        self.timed.set(self.table(|table| table.flush(saved.mark, weight)));
+        let only_counted = self.only_counted.replace(saved.only_counted);
+        let known = self.table(|table| table.flush(saved.mark, weight));
+        self.timed.set(known.saturating_sub(only_counted));
+        self.chunks.begin();
         match saved.entered {
             Some(entered) if !saved.part.is_none() => {
                 self.processor.go_on(entered, has_lost_clock);
@@ -306,32 +323,6 @@ impl WaitState {
         self.end_idle(ended);
         self.processor.ends_wait(now, ended, |_| Ended::Waiting);
         answer
-    }
-
-    /// A phase begins.
-    pub(crate) fn begin_phase(&self, now: impl Fn() -> u64) -> PhaseBegin {
-        self.read_in_phase(now);
-        PhaseBegin { waited: self.waited.get(), clock: self.processor.begin_phase() }
-    }
-
-    /// A phase ends. Answers the ticks that the thread waited in it, and the processor time of the phase
-    /// and of its waits.
-    pub(crate) fn end_phase(
-        &self,
-        begun: PhaseBegin,
-        now: impl Fn() -> u64,
-    ) -> (u64, Option<[(u64, u64); 2]>) {
-        self.read_in_phase(now);
-        let clock = self.processor.end_phase(begun.clock, !self.part.get().is_none());
-        (self.waited.get() - begun.waited, clock)
-    }
-
-    /// Reads the processor clock at the begin or the end of a phase.
-    fn read_in_phase(&self, now: impl Fn() -> u64) {
-        let is_waiting = self.open.get().frame != 0 || self.idle_since.get() != 0;
-        let ended = if is_waiting { Ended::Waiting } else { Ended::Useful };
-        let at = now();
-        self.processor.read(ended, now, at);
     }
 
     /// Ends a task of the open wait at `ended`, after `ticks`.
@@ -395,7 +386,7 @@ impl WaitState {
     }
 
     #[inline]
-    fn add_sum(&self, (caller, cause): (u64, Cause), count: u64, ticks: u64) {
+    pub(super) fn add_sum(&self, (caller, cause): (u64, Cause), count: u64, ticks: u64) {
         let key = self.key(caller);
         if !self.table(|table| table.add(&key, count, ticks)) {
             self.enter_and_add(&key, cause, (count, ticks));

@@ -1,5 +1,7 @@
 //! The doings of a thread in a region: parts, waits and tasks.
 
+use std::arch::x86_64::_mm_lfence;
+
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
@@ -48,6 +50,38 @@ pub(crate) fn begin(worker: &Worker, cause: Cause, caller: u64, slot: usize) -> 
     }
     let is_measured = worker.useful.begins_wait(cause, worker.depth(), slot);
     is_measured.then(|| OpenWait::Measured { begun: worker.now(), cause })
+}
+
+/// Begins to time a request for a chunk, which returns to `caller`, if the thread is in a part whose waits are
+/// timed. Answers the time.
+#[inline]
+pub(crate) fn begin_chunk(worker: &Worker, caller: u64, slot: usize) -> Option<u64> {
+    let state = &worker.waits;
+    if state.part().is_none() || state.is_waiting(slot) {
+        state.chunks.outside();
+        return None;
+    }
+    state.arrives(caller, fenced_now(worker));
+    Some(fenced_now(worker))
+}
+
+/// The time after the instructions before, and before those after. Without that the processor reads the clock while an
+/// atomic operation is under way, and its time is in the interval that follows.
+#[inline]
+fn fenced_now(worker: &Worker) -> u64 {
+    // SAFETY: SSE2, which every processor of x86-64 has.
+    unsafe { _mm_lfence() };
+    let now = worker.now();
+    // SAFETY: as above.
+    unsafe { _mm_lfence() };
+    now
+}
+
+/// Ends a request that [`begin_chunk`] began. It got no chunk if it `is_last`.
+#[inline]
+pub(crate) fn end_chunk(worker: &Worker, begun: u64, is_last: bool) {
+    let ticks = process::between(begun, fenced_now(worker));
+    worker.waits.ended_request(ticks, is_last, || fenced_now(worker));
 }
 
 /// Begins to time a call of MPI, inside of regions or outside.

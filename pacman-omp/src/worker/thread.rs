@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
+use std::mem::offset_of;
 use std::ptr;
 
 use pacman_core::backend::Reading;
@@ -95,6 +96,9 @@ const SET: u8 = 2;
 /// Stands for the counters of a thread without counters.
 const UNCOUNTED: *const Counters = ptr::dangling();
 impl Worker {
+    /// Where the entry of requests for chunks counts down.
+    pub(crate) const CHUNKS_LEFT_AT: usize = offset_of!(Worker, waits.chunks.left);
+
     /// The calling thread's worker, made at the first use.
     #[inline]
     pub(crate) fn here() -> &'static Worker {

@@ -95,6 +95,9 @@ pub(in crate::run) fn help(factor: Factor, worst: Option<Reason>) -> &'static st
         (_, Some(Cause::Critical | Cause::Lock | Cause::Atomic)) => {
             "To help: hold the lock for less work, use several locks, or a reduction."
         }
+        (_, Some(Cause::Chunks)) => {
+            "To help: give the loop larger chunks, as by schedule(dynamic, 64)."
+        }
         (_, Some(Cause::Ordered)) => "To help: do less inside of the ordered part.",
         (_, Some(Cause::Taskwait | Cause::Taskgroup)) => {
             "To help: create more tasks, or tasks of more equal size, before threads wait for them."
@@ -150,6 +153,7 @@ fn words(cause: Cause) -> &'static str {
         Cause::Taskwait => "in a taskwait",
         Cause::Taskgroup => "at the end of a taskgroup",
         Cause::Mpi => "in MPI",
+        Cause::Chunks => "to get chunks of a loop",
     }
 }
 

@@ -1,0 +1,438 @@
+//! Requests of a thread for the next chunk of a loop.
+//!
+//! A request takes some ten nanoseconds, and a loop may make millions. So all are counted, and few are timed. Three
+//! times are known then: that of a timed request, that of the work of a chunk after it, and that of several
+//! requests and chunks between two timed ones. Timing disturbs: a timed request finds the counter of the loop in another
+//! thread's cache, or meets no thread that changes it at the same time, and a timed chunk begins with an empty pipeline. So a
+//! request takes the longer of a timed one and of what an interval has besides the work of its chunks, and
+//! no longer than an interval has for each.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Requests that pass between two timed ones, at least and at most: after the first [`EARLY`] timed ones of a part, and
+/// later. The number is random, so that no rhythm of a loop meets that of the timing.
+const SOON: (u32, u32) = (2, 8);
+const LATER: (u32, u32) = (32, 96);
+const EARLY: u32 = 16;
+/// Ticks, 5 to 8 µs. A request that takes longer was interrupted, and chunks that take longer are not small.
+const LONG: u64 = 16_384;
+/// So many requests pass outside of parts before one looks for a part again.
+const OUTSIDE: i32 = i32::MAX;
+
+/// Times that vary, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    sum: u64,
+    squares: u64,
+    count: u64,
+}
+
+impl Times {
+    fn add(&mut self, ticks: u64) {
+        self.sum += ticks;
+        self.squares = self.squares.saturating_add(ticks * ticks);
+        self.count += 1;
+    }
+
+    fn mean(&self) -> Option<u64> {
+        self.sum.checked_div(self.count)
+    }
+
+    /// How far the mean may be from that of many times, squared: four times its variance.
+    fn margin_squared(&self) -> u64 {
+        let Some(mean) = self.mean() else { return 0 };
+        let variance = (self.squares / self.count).saturating_sub(mean * mean);
+        4 * variance / self.count
+    }
+}
+
+/// The requests of one loop in the present part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Loop {
+    /// The return address; 0 before the first request.
+    caller: u64,
+    count: u64,
+    /// Timed requests: those below [`LONG`], and the others.
+    requests: Times,
+    long: Times,
+    /// The work of a chunk.
+    works: Times,
+    /// A request with its chunk, each by an interval between timed ones.
+    cycles: Times,
+}
+
+impl Loop {
+    /// The ticks of a request, from what was timed.
+    fn request(&self) -> u64 {
+        // If most take long, they were not interrupted.
+        let usual = if self.long.count > self.requests.count { self.long } else { self.requests };
+        let timed = usual.mean().unwrap_or(0);
+        let (Some(cycle), Some(work)) = (self.cycles.mean(), self.works.mean()) else {
+            return timed;
+        };
+        let margin = (self.cycles.margin_squared() + self.works.margin_squared()).isqrt();
+        timed.max(cycle.saturating_sub(work + margin)).min(cycle)
+    }
+
+    fn told(&self) -> Option<Requests> {
+        let (caller, count) = (self.caller, self.count);
+        (count > 0).then(|| Requests { caller, count, ticks: count * self.request() })
+    }
+}
+
+/// The latest timed request of a part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Latest {
+    /// The number of timed requests of the part with it.
+    number: u32,
+    /// Its end; 0 if no interval begins there, because the loop ended.
+    ended: u64,
+    /// What [`WaitState`](super::WaitState) had as time of waits.
+    waited: u64,
+    /// The ticks of the interval before it, and its own.
+    interval: u64,
+    request: u64,
+}
+
+/// The requests of one thread. Only that thread uses it.
+#[derive(Debug)]
+pub(crate) struct ChunkRequests {
+    /// The requests that pass before one is timed. The entry in assembly counts it down.
+    pub(crate) left: Cell<i32>,
+    /// Its value after the latest timed request.
+    gap: Cell<i32>,
+    present: Cell<Loop>,
+    latest: Cell<Latest>,
+    timed: Cell<u64>,
+    random: Cell<u64>,
+    is_calibrating: Cell<bool>,
+}
+
+impl Default for ChunkRequests {
+    fn default() -> ChunkRequests {
+        ChunkRequests {
+            left: Cell::new(OUTSIDE),
+            gap: Cell::new(OUTSIDE),
+            present: Cell::default(),
+            latest: Cell::default(),
+            timed: Cell::new(0),
+            random: Cell::new(0),
+            is_calibrating: Cell::new(false),
+        }
+    }
+}
+
+/// The requests of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Requests {
+    pub(super) caller: u64,
+    pub(super) count: u64,
+    pub(super) ticks: u64,
+}
+
+impl ChunkRequests {
+    /// A part begins, or goes on after one inside of it.
+    pub(super) fn begin(&self) {
+        self.present.set(Loop::default());
+        self.latest.set(Latest::default());
+        self.wait_for(0);
+    }
+
+    /// A request was made in no part. Later ones pass until a part begins.
+    pub(super) fn outside(&self) {
+        self.present.set(Loop::default());
+        self.wait_for(OUTSIDE);
+    }
+
+    fn wait_for(&self, gap: i32) {
+        self.left.set(gap);
+        self.gap.set(gap);
+    }
+
+    /// A request that returns to `caller` is to be timed, at `now`. The thread has waited for `waited` ticks so far.
+    /// Answers the requests of another loop before, which has ended.
+    pub(super) fn arrives(&self, caller: u64, now: u64, waited: u64) -> Option<Requests> {
+        let (mut present, mut latest) = (self.present.get(), self.latest.get());
+        let is_another = present.caller != caller;
+        let passed = self.gap.get().max(0) as u64;
+        let before = if is_another {
+            // Most of those that passed are most likely of the loop that goes on.
+            let told = present.told();
+            present = Loop { caller, ..Loop::default() };
+            told
+        } else {
+            None
+        };
+        present.count += passed + 1;
+        latest.interval =
+            now.saturating_sub(latest.ended).saturating_sub(INTERVAL_COST.load(Ordering::Relaxed));
+        let is_whole = !is_another && latest.ended != 0 && latest.waited == waited;
+        if is_whole && latest.interval < LONG * (passed + 1) {
+            match passed {
+                0 => present.works.add(latest.interval),
+                // The interval has the work of one more chunk, which many requests outweigh.
+                _ => present.cycles.add(latest.interval / (passed + 1)),
+            }
+        }
+        self.present.set(present);
+        self.latest.set(latest);
+        self.timed.set(self.timed.get() + 1);
+        before
+    }
+
+    /// The timed request took `ticks`. It got no chunk if it `is_last`. `now` reads the clock.
+    pub(super) fn ended(&self, ticks: u64, is_last: bool, waited: u64, now: impl Fn() -> u64) {
+        let (mut present, mut latest) = (self.present.get(), self.latest.get());
+        latest.request = ticks.saturating_sub(REQUEST_COST.load(Ordering::Relaxed));
+        latest.number += 1;
+        match latest.request {
+            LONG.. => present.long.add(latest.request),
+            _ => present.requests.add(latest.request),
+        }
+        // The work of one chunk follows each interval.
+        let gap = if latest.number % 2 == 1 { 0 } else { self.draw(latest.number) };
+        latest.waited = waited;
+        self.present.set(present);
+        self.wait_for(gap);
+        latest.ended = if is_last { 0 } else { now() };
+        self.latest.set(latest);
+    }
+
+    /// The requests of the present loop, at the end of the part.
+    pub(super) fn rest(&self) -> Option<Requests> {
+        let mut present = self.present.take();
+        let passed = u64::try_from(self.gap.get() - self.left.get()).unwrap_or(0);
+        if present.caller != 0 {
+            present.count += passed;
+        }
+        self.outside();
+        present.told()
+    }
+
+    /// The number of requests that were timed since it was asked last.
+    pub(super) fn take_timed(&self) -> u64 {
+        self.timed.take()
+    }
+
+    fn draw(&self, number: u32) -> i32 {
+        let random = self.random.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.random.set(random);
+        let (least, most) = if number < EARLY { SOON } else { LATER };
+        (least + (random >> 33) as u32 % (most - least + 1)) as i32
+    }
+
+    /// Whether a request is one of [`calibrate`](Self::calibrate).
+    pub(crate) fn is_calibrating(&self) -> bool {
+        self.is_calibrating.get()
+    }
+
+    /// Measures what timing takes, once in a process. `request` makes a timed request that does nothing.
+    pub(crate) fn calibrate(&self, request: impl Fn()) {
+        if IS_CALIBRATED.load(Ordering::Relaxed) || IS_CALIBRATED.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (left, gap) = (self.left.get(), self.gap.get());
+        let (present, latest, timed) = (self.present.take(), self.latest.take(), self.timed.get());
+        self.is_calibrating.set(true);
+        let (mut least, mut least_interval) = (u64::MAX, u64::MAX);
+        for number in 0..CALIBRATIONS {
+            self.wait_for(0);
+            request();
+            let latest = self.latest.get();
+            least = least.min(latest.request);
+            if number > 0 {
+                least_interval = least_interval.min(latest.interval);
+            }
+        }
+        self.is_calibrating.set(false);
+        REQUEST_COST.store(least, Ordering::Relaxed);
+        INTERVAL_COST.store(least_interval, Ordering::Relaxed);
+        self.present.set(present);
+        self.latest.set(latest);
+        self.timed.set(timed);
+        self.left.set(left);
+        self.gap.set(gap);
+    }
+}
+
+/// An interrupt makes one longer, never shorter.
+const CALIBRATIONS: u64 = 32;
+static IS_CALIBRATED: AtomicBool = AtomicBool::new(false);
+/// The ticks of a timed request that does nothing, and of the interval between two of them.
+static REQUEST_COST: AtomicU64 = AtomicU64::new(0);
+static INTERVAL_COST: AtomicU64 = AtomicU64::new(0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ticks of a timed request, at least.
+    const DISTURBED: u64 = 180;
+
+    /// A thread whose loop asks for chunks.
+    #[derive(Default)]
+    struct Simulation {
+        requests: ChunkRequests,
+        now: Cell<u64>,
+        waited: u64,
+        told: Vec<Requests>,
+    }
+
+    impl Simulation {
+        fn pass(&self, ticks: u64) {
+            self.now.set(self.now.get() + ticks);
+        }
+
+        /// The entry, and a request that takes `ticks` undisturbed.
+        fn request(&mut self, caller: u64, ticks: u64, is_last: bool) {
+            let disturbed = ticks.max(DISTURBED);
+            self.make(caller, (ticks, disturbed), is_last);
+        }
+
+        /// As [`request`](Self::request), with the time of a timed one.
+        fn take(&mut self, caller: u64, ticks: u64, timed: u64) {
+            self.make(caller, (ticks, timed), false);
+        }
+
+        fn make(&mut self, caller: u64, (ticks, timed): (u64, u64), is_last: bool) {
+            let requests = &self.requests;
+            requests.left.set(requests.left.get() - 1);
+            if requests.left.get() >= 0 {
+                return self.pass(ticks);
+            }
+            let before = requests.arrives(caller, self.now.get(), self.waited);
+            self.pass(timed);
+            requests.ended(timed, is_last, self.waited, || self.now.get());
+            self.told.extend(before);
+        }
+
+        /// A loop of `number` chunks, with the work of each.
+        fn run(&mut self, caller: u64, number: u64, ticks: u64, work: impl Fn(u64) -> u64) {
+            for at in 0..number {
+                self.pass(work(at));
+                self.request(caller, ticks, at + 1 == number);
+            }
+        }
+
+        fn end(mut self) -> Vec<Requests> {
+            self.told.extend(self.requests.rest());
+            assert_eq!(self.requests.rest(), None, "they are told once");
+            self.told
+        }
+    }
+
+    fn started() -> Simulation {
+        let simulation = Simulation::default();
+        simulation.requests.begin();
+        simulation
+    }
+
+    #[test]
+    fn every_request_counts_and_few_are_timed() {
+        for number in [1, 2, 5, 17, 100, 1_000, 100_000] {
+            let mut simulation = started();
+            simulation.run(7, number, 30, |_| 100);
+            let timed = simulation.requests.take_timed();
+            assert!(timed <= 20 + number / 20, "{timed} of {number}");
+            let told = simulation.end();
+            let [Requests { caller: 7, count, .. }] = told[..] else { panic!("{told:?}") };
+            assert_eq!(count, number);
+        }
+    }
+
+    #[test]
+    fn the_time_is_that_of_timed_requests_or_less() {
+        // Timed ones take longer here than one with its chunk.
+        for (ticks, work, least, most) in
+            [(30, 10, 28, 40), (30, 500, 150, 180), (400, 60, 390, 400)]
+        {
+            let mut simulation = started();
+            simulation.run(7, 400_000, ticks, |at| work / 2 + work / 2 * (at % 3));
+            let told = simulation.end();
+            let mean = told[0].ticks / told[0].count;
+            assert!((least..=most).contains(&mean), "{mean} for {ticks} of {work}");
+        }
+    }
+
+    #[test]
+    fn requests_that_meet_others_take_longer_than_a_timed_one() {
+        // Undisturbed requests of 90 ticks; timed ones would take 20.
+        let mut simulation = started();
+        for _ in 0..100_000 {
+            simulation.pass(10);
+            simulation.take(7, 90, 20);
+        }
+        let told = simulation.end();
+        let mean = told[0].ticks / told[0].count;
+        assert!((80..=100).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn an_uncertain_difference_is_none() {
+        // Chunks of very different work: their mean is known to 50 ticks at best.
+        let mut simulation = started();
+        for at in 0..2_000_u64 {
+            simulation.pass(at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51);
+            simulation.take(7, 30, 30);
+        }
+        let told = simulation.end();
+        let mean = told[0].ticks / told[0].count;
+        assert!((30..=100).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn an_interrupt_is_no_request() {
+        let mut simulation = started();
+        for at in 0..10_000 {
+            simulation.pass(1_000);
+            simulation.request(7, if at % 5 == 0 { 9_000_000 } else { 200 }, false);
+        }
+        let told = simulation.end();
+        assert_eq!(told[0].ticks, 10_000 * 200, "{told:?}");
+    }
+
+    #[test]
+    fn requests_that_all_take_long_are_no_interrupts() {
+        let mut simulation = started();
+        simulation.run(7, 1_000, 50_000, |_| 100);
+        assert_eq!(simulation.end()[0].ticks, 1_000 * 50_000);
+    }
+
+    #[test]
+    fn the_time_between_loops_is_none_of_requests() {
+        let mut simulation = started();
+        for _ in 0..2_000 {
+            simulation.run(7, 50, 30, |_| 20);
+            simulation.pass(900_000);
+            simulation.waited += 900_000;
+        }
+        let told = simulation.end();
+        let mean = told[0].ticks / told[0].count;
+        assert_eq!(told[0].count, 100_000);
+        assert!((25..=51).contains(&mean), "a request and its chunk at most: {mean}");
+    }
+
+    #[test]
+    fn each_loop_has_its_own() {
+        let mut simulation = started();
+        simulation.run(7, 10_000, 30, |_| 20);
+        simulation.run(8, 10_000, 60, |_| 20);
+        let told = simulation.end();
+        let [one, other] = &told[..] else { panic!("{told:?}") };
+        assert_eq!((one.caller, other.caller, one.count + other.count), (7, 8, 20_000));
+        // The requests between two timed ones are of the second one's loop.
+        assert!(one.count.abs_diff(10_000) <= u64::from(LATER.1), "{told:?}");
+        assert!(one.ticks * 3 < other.ticks * 2, "{told:?}");
+    }
+
+    #[test]
+    fn requests_outside_of_parts_are_not_timed() {
+        let requests = ChunkRequests::default();
+        requests.begin();
+        assert_eq!(requests.rest(), None, "a part without loops");
+        requests.left.set(requests.left.get() - 1);
+        assert!(requests.left.get() >= 0);
+        assert_eq!(requests.rest(), None);
+    }
+}
