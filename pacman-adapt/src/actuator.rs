@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
+use pacman_events::{Error, Result};
 use pacman_topology::Binding;
 use pacman_topology::Place;
 use pacman_topology::Topology;
@@ -49,7 +49,7 @@ impl Actuator for ScopedThreads {
                     scope.spawn(move || {
                         let bound = Binding::bind(&self.topology, &places[number]);
                         work(number);
-                        bound.map(drop).map_err(Error::from)
+                        bound.map(drop)
                     })
                 })
                 .collect();

@@ -8,15 +8,15 @@ use parking_lot::Mutex;
 use super::actuator::Actuator;
 use super::candidates::Candidates;
 use super::controller::{Controller, Rules, State};
-use super::energy::{EnergyReading, Rapl};
 use super::fit;
 use super::machine::{Machine, candidates, placed, usable};
 use super::objective::{Execution, Objective};
 use super::places::places;
 use super::regret_budget::RegretLimits;
-use crate::error::{Error, ErrorKind, Result};
 use crate::predict::{Configuration, Predictor};
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::Topology;
+use pacman_topology::energy::{EnergyReading, Rapl};
 use pacman_topology::{Place, Placement};
 
 /// Chooses configurations for the phases of one program. A clone refers to the same adapter.
@@ -172,7 +172,7 @@ impl Adapter {
     /// It also drops configurations that the placement has no place for.
     ///
     /// # Errors
-    /// [`ErrorKind::NothingToChoose`] if no context is left, and as [`Placement::places`] if the placement has
+    /// [`ErrorKind::Empty`] if no context is left, and as [`Placement::places`] if the placement has
     /// no place for any configuration: then everything stays as it is.
     pub fn machine_changed(&self, topology: Topology) -> Result<Vec<Configuration>> {
         let phases = self.phases.lock();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::places::Nodes;
 use crate::predict::Configuration;
 use crate::table::CandidateTable;
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::Topology;
 
 /// The configurations of a machine, and the one that runs without adaptation.
@@ -61,7 +61,7 @@ impl Candidates {
     /// of cores and contexts (hybrid machines, odd limits), the default is a number of threads.
     ///
     /// # Errors
-    /// [`ErrorKind::NothingToChoose`] if no context may be used, [`ErrorKind::InvalidInput`] for a limit of 0.
+    /// [`ErrorKind::Empty`] if no context may be used, [`ErrorKind::InvalidInput`] for a limit of 0.
     pub fn of(topology: &Topology, max_threads: Option<usize>) -> Result<Candidates> {
         if max_threads == Some(0) {
             let why = "cannot adapt within 0 threads: a phase runs on one at least";
@@ -71,7 +71,7 @@ impl Candidates {
         let most = allowed(topology).min(most) as u32;
         if most == 0 {
             let why = "cannot adapt: the process may use no context of this machine";
-            return Err(Error::new(ErrorKind::NothingToChoose, why));
+            return Err(Error::new(ErrorKind::Empty, why));
         }
         let mut all = Vec::new();
         for per_core in 1..=topology.contexts_per_core() as u32 {

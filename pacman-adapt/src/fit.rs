@@ -3,8 +3,8 @@
 use super::candidates::Candidates;
 use super::objective::Objective;
 use super::places::places;
-use crate::error::{Error, ErrorKind, Result};
 use crate::predict::{Configuration, Predictor, without_counts};
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::Placement;
 use pacman_topology::Topology;
 

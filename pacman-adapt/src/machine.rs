@@ -1,9 +1,9 @@
 //! The machine of an adapter: its candidates, and the order in which cores are used.
 
 use crate::candidates::Candidates;
-use crate::error::Result;
 use crate::places::places;
 use crate::predict::Configuration;
+use pacman_events::Result;
 use pacman_topology::{Place, Placement, Topology};
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The places of a configuration's threads.
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::predict::Configuration;
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::{Core, Place, Placement, Topology};
 
 /// The places of the threads of `on`: one after the other on each core, with the cores in `order`'s
@@ -15,7 +15,7 @@ use pacman_topology::{Core, Place, Placement, Topology};
 /// As [`Placement::places`]: the machine lacks the places, or the process may not use them.
 pub fn places(topology: &Topology, on: Configuration, order: &Placement) -> Result<Vec<Place>> {
     let (Some(cores), Some(per_core)) = (on.cores(), on.per_core()) else {
-        return Ok(order.places(topology, on.threads() as usize)?);
+        return order.places(topology, on.threads() as usize);
     };
     let usable = usable_cores(topology, order, per_core)?;
     let chosen = match on.nodes() {

@@ -126,7 +126,7 @@ impl From<pacman_core::Error> for CliError {
     fn from(error: pacman_core::Error) -> CliError {
         use pacman_core::ErrorKind as Kind;
         match error.kind() {
-            Kind::NoEvents
+            Kind::Empty
             | Kind::InvalidInput
             | Kind::NoSuchPlace
             | Kind::OtherModel

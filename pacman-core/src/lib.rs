@@ -31,9 +31,7 @@ pub mod backend;
 pub mod clock;
 #[doc(hidden)]
 pub mod descriptor;
-#[cfg(feature = "adapt")]
 pub mod energy;
-mod error;
 pub mod event;
 pub mod export;
 #[doc(hidden)]
@@ -52,13 +50,9 @@ pub mod system_calls;
 pub mod thread_registry;
 pub mod timing;
 
-#[cfg(feature = "metrics")]
-pub use pacman_metrics as metrics;
-
-pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
-pub use pacman_events::CpuModel;
 pub use pacman_events::partition::Partition;
+pub use pacman_events::{CpuModel, Error, ErrorKind, Result};
 pub use pacman_topology::{self as topology, Binding, Place, Placement, Topology};
 #[doc(hidden)]
 pub use pacman_topology::{cancel, input};

@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pacman_core::{Error, ErrorKind, cancel, floating, topology};
+use pacman_core::{Error, ErrorKind, cancel, floating};
 
 /// Bytes of the message buffer, its closing zero included.
 const MESSAGE: usize = 1024;
@@ -111,20 +111,6 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<topology::Error> for Failure {
-    #[cold]
-    fn from(error: topology::Error) -> Failure {
-        Error::from(error).into()
-    }
-}
-
-impl From<pacman_adapt::Error> for Failure {
-    #[cold]
-    fn from(error: pacman_adapt::Error) -> Failure {
-        Error::from(error).into()
-    }
-}
-
 fn status_of(kind: ErrorKind) -> Status {
     match kind {
         ErrorKind::AlreadyAttached => Status::AlreadyAttached,
@@ -132,7 +118,7 @@ fn status_of(kind: ErrorKind) -> Status {
         ErrorKind::Conflict => Status::Conflict,
         ErrorKind::NotAttached => Status::Detached,
         ErrorKind::DuplicateSession => Status::DuplicateSession,
-        ErrorKind::NoEvents => Status::Empty,
+        ErrorKind::Empty => Status::Empty,
         ErrorKind::ForeignTopology => Status::ForeignTopology,
         ErrorKind::Forked => Status::Forked,
         ErrorKind::InvalidInput => Status::Invalid,

@@ -31,10 +31,10 @@ pub mod smt;
 pub mod tiles;
 
 mod definition;
-mod error;
+mod not_computable;
 
 pub use definition::Definition;
-pub use error::{Error, ErrorKind, Result};
+pub use pacman_events::{Error, ErrorKind, Result};
 
 /// The metrics of this crate that the [`language`] has no line for.
 pub fn definitions() -> impl Iterator<Item = &'static Definition> {

@@ -7,8 +7,9 @@
 //! read, is listed.
 
 use crate::definition::Definition;
-use crate::error::{Error, Result, not_computable};
 use crate::language::named;
+use crate::not_computable::not_computable;
+use pacman_events::{Error, Result};
 
 /// The definitions of these flags.
 pub const DEFINITIONS: &[Definition] = &[Definition {
@@ -165,7 +166,7 @@ impl Quality {
 /// `base_hz`.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without a base frequency, and if
+/// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) without a base frequency, and if
 /// no tick passed.
 ///
 /// ```

@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 
 use crate::definition::Definition;
-use crate::error::{Error, Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::{Error, Result};
 
 /// The definition of this metric.
 pub const DEFINITIONS: &[Definition] = &[Definition {
@@ -32,7 +33,7 @@ impl Tiles {
     /// Makes the map from pairs of logical CPU and core id, in any order.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without CPUs, for a CPU that
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) without CPUs, for a CPU that
     /// is given twice, for a core id beyond the die, and for a tile with one core. Such numbers are
     /// incomplete, or not of a Knights Landing.
     ///

@@ -5,8 +5,8 @@
 //! counted twice.
 
 use pacman_adapt::{EnergyReading, Rapl};
+use pacman_core::Result;
 use pacman_core::fork::Lock;
-use pacman_core::{Error, Result};
 use pacman_regions::arena::Energy;
 
 use crate::arena;
@@ -129,7 +129,7 @@ pub(crate) fn forked(primary: Option<usize>) {
 
 impl Meter {
     fn new(rapl: Rapl) -> Result<Meter> {
-        let latest = rapl.read().map_err(Error::from)?;
+        let latest = rapl.read()?;
         let (open, process, regions) = (None, None, Vec::new());
         let mut meter = Meter { rapl, latest, nanojoules: 0, ticks: 0, open, process, regions };
         meter.restart();

@@ -40,12 +40,12 @@ pub struct WorkerTimes {
 /// The session needs the event `task-clock`. It should count no other threads than those of the pool.
 ///
 /// # Errors
-/// [`NoEvents`](ErrorKind::NoEvents) if the session does not count `task-clock`;
+/// [`Empty`](ErrorKind::Empty) if the session does not count `task-clock`;
 /// [`InvalidInput`](ErrorKind::InvalidInput) if it has no phase of this name.
 pub fn worker_times(report: &Report, phase: &str) -> Result<Vec<WorkerTimes>> {
     let Some(busy) = report.events.iter().position(|event| event.name == BUSY) else {
         return Err(Error::new(
-            ErrorKind::NoEvents,
+            ErrorKind::Empty,
             format!(
                 "cannot tell busy from idle time of workers: session {} does not count {BUSY}; add \
                  it to the session's events",

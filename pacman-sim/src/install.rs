@@ -4,9 +4,9 @@ use once_cell::sync::OnceCell;
 
 use pacman_core::platform;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
 use crate::kernel::Machine;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The environment variable that names a machine for programs without an option for it.
 const VARIABLE: &str = "PACMAN_MACHINE";
@@ -85,11 +85,11 @@ fn fault_of(text: &str) -> Result<(bool, u64, i32)> {
         let why = format!(
             "{text:?} is no call and errno of a fault, such as 12:5 or switch:3:16 ({FAULT} in the environment)"
         );
-        Error::new(ErrorKind::InvalidFault, why)
+        Error::new(ErrorKind::InvalidInput, why)
     })
 }
 
 fn count_on(machine: &Machine) -> Result<()> {
     platform::install(machine.into())
-        .map_err(|error| Error::new(ErrorKind::AlreadyCounting, error.to_string()))
+        .map_err(|error| Error::new(ErrorKind::Conflict, error.to_string()))
 }

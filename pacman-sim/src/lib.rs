@@ -36,7 +36,6 @@
 //! counters.
 
 mod background;
-mod error;
 mod fault;
 #[doc(hidden)]
 pub mod hardware;
@@ -49,10 +48,10 @@ mod task;
 mod workload;
 
 pub use background::CoreActivity;
-pub use error::{Error, ErrorKind, Result};
 pub use fault::Fault;
 pub use install::{install, simulate};
 pub use kernel::{Machine, SimKernel};
+pub use pacman_events::{Error, ErrorKind, Result};
 pub use registers::SimMsr;
 
 // The example of README.md is a test.

@@ -9,7 +9,7 @@ use std::mem::{self, ManuallyDrop};
 use libc::c_ulong;
 
 use crate::cpu_set::CpuSet;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 type GetAffinity =
     unsafe extern "C" fn(libc::pid_t, libc::size_t, *mut libc::cpu_set_t) -> libc::c_int;

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use crate::affinity;
-use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
 use crate::processors::ThreadBinding;
 use crate::snapshot::Topology;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The calling thread's binding to one hardware context; dropping it restores the old mask.
 ///

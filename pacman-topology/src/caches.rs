@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::cpu_bits::CpuBits;
-use crate::error::Result;
 use crate::tree::Tree;
 use crate::{CpuSet, Topology};
+use pacman_events::Result;
 
 /// One cache.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use pacman_events::few;
 
 use crate::CpuSet;
-use crate::error::Result;
 use crate::hierarchy::Hierarchies;
 use crate::restriction::{Quota, Throttling};
 use crate::tree::Tree;
+use pacman_events::Result;
 
 /// The CPUs that the innermost cpuset allows, and the path of its file.
 pub(crate) fn cpuset(tree: &Tree) -> Result<Option<(String, CpuSet)>> {

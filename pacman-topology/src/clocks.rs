@@ -1,8 +1,8 @@
 //! The clock rates of a machine's contexts, as its firmware gives them.
 
-use crate::error::Result;
 use crate::tree::Tree;
 use crate::{CpuSet, Topology};
+use pacman_events::Result;
 
 /// The clock rates that several contexts share.
 #[derive(Clone, Debug, PartialEq, Eq)]

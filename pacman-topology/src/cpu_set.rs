@@ -5,7 +5,7 @@ use std::fmt;
 use pacman_events::shown::excerpt;
 
 use crate::cpu_bits::{CpuBits, LAST_CPU};
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// A set of CPU numbers, kept in ascending order.
 ///

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::cancel;
-use crate::error::Result;
 use crate::processors::{self, Layout, ProcessorsRef};
 use crate::snapshot::{Source, Topology};
 use crate::{hwloc, synthetic, sysfs};
+use pacman_events::Result;
 
 impl Topology {
     /// Reads the topology of the [current](processors::current) machine from `/sys`.

@@ -32,7 +32,7 @@ mod core_type;
 mod cpu_bits;
 mod cpu_set;
 mod detect;
-mod error;
+pub mod energy;
 mod hierarchy;
 mod hwloc;
 #[doc(hidden)]
@@ -52,7 +52,7 @@ pub use caches::{Cache, CacheKind};
 pub use clocks::ClockRates;
 pub use core_type::CoreType;
 pub use cpu_set::CpuSet;
-pub use error::{Error, ErrorKind, Result};
+pub use pacman_events::{Error, ErrorKind, Result};
 pub use placement::{Place, Placement};
 pub use processors::ProcessorsRef;
 pub use restriction::{Quota, Restriction, Restrictor, Throttling};

@@ -22,8 +22,8 @@ use pacman_events::shown::excerpt;
 
 pub use self::place::Place;
 use crate::cpu_bits::{LAST_CPU, Range};
-use crate::error::{Error, ErrorKind, Result};
 use crate::{Context, CpuSet, Topology};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// A rule that gives each thread of a team a hardware context.
 ///
@@ -66,7 +66,7 @@ impl Placement {
     /// The places of a team of `threads`, in thread order.
     ///
     /// # Errors
-    /// - [`ErrorKind::NoPlaces`] for no threads or an empty list
+    /// - [`ErrorKind::Empty`] for no threads or an empty list
     /// - [`ErrorKind::NoSuchPlace`] for more threads than the policy has places, for any number if it
     ///   has none, or for a CPU in the list that the machine lacks
     /// - [`ErrorKind::PlaceNotAllowed`] if the affinity mask or cpuset excludes needed contexts, or a
@@ -82,7 +82,7 @@ impl Placement {
                 return Err(self.nowhere(topology));
             }
             return Err(Error::new(
-                ErrorKind::NoPlaces,
+                ErrorKind::Empty,
                 format!(
                     "cannot place 0 threads {self}: a team has at least one; ask for 1 or more"
                 ),
@@ -252,7 +252,7 @@ impl fmt::Display for Placement {
 #[cold]
 fn empty_list() -> Error {
     Error::new(
-        ErrorKind::NoPlaces,
+        ErrorKind::Empty,
         "cannot place threads on an empty list of cpus: list one cpu for each thread, like 0,2,4-7",
     )
 }

@@ -10,8 +10,8 @@ use pacman_events::shown::excerpt;
 
 use crate::assemble::{CoreKey, Cpu, Surroundings, assemble};
 use crate::cpu_bits::LAST_CPU;
-use crate::error::{Error, ErrorKind, Result};
 use crate::{CoreType, CpuSet, Source, Topology};
+use pacman_events::{Error, ErrorKind, Result};
 
 pub(crate) fn read(text: &str) -> Result<Topology> {
     let machine = Machine::parse(text).map_err(|reason| {

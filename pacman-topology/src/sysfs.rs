@@ -9,11 +9,11 @@ use pacman_events::shown::shown_path;
 use crate::affinity;
 use crate::assemble::{CoreKey, Cpu, Surroundings, assemble};
 use crate::cpu_bits::{CpuBits, LAST_CPU};
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::{self, MOST_BYTES};
 use crate::restriction::{Restriction, Restrictor};
 use crate::tree::Tree;
 use crate::{CoreType, CpuSet, Source, Topology, amd_core_types, cgroup, core_type, uneven};
+use pacman_events::{Error, ErrorKind, Result};
 
 pub(crate) fn detect() -> Result<Topology> {
     let tree = Tree::under(Path::new("/"));

@@ -8,9 +8,9 @@ use pacman_events::shown::{excerpt, shown_path};
 
 use crate::cpu_bits::{CpuBits, LAST_CPU};
 use crate::cpu_set::CpuSet;
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::{self, MOST_SYSTEM_BYTES};
 use crate::snapshot::{Source, Topology};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// A directory that holds `sys`, and sometimes `proc`.
 pub(crate) struct Tree {

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use crate::error::Result;
 use crate::input::{self, MOST_BYTES};
 use crate::snapshot::Core;
 use crate::tree::Tree;
+use pacman_events::Result;
 
 /// A line about the differences; `None` if the cores look alike.
 pub(crate) fn caveat(tree: &Tree, cores: &[Core]) -> Result<Option<String>> {

@@ -248,7 +248,7 @@ fn malformed_teams_are_refused() {
     assert_eq!(
         refusal(&machine, "scatter", 0),
         (
-            ErrorKind::NoPlaces,
+            ErrorKind::Empty,
             "cannot place 0 threads scatter: a team has at least one; ask for 1 or more".to_owned()
         )
     );
@@ -271,9 +271,9 @@ fn malformed_teams_are_refused() {
     let empty =
         "cannot place threads on an empty list of cpus: list one cpu for each thread, like 0,2,4-7";
     let error = Placement::List(Vec::new()).places(&machine, 1).unwrap_err();
-    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::NoPlaces, empty));
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Empty, empty));
     let error = " ".parse::<Placement>().unwrap_err();
-    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::NoPlaces, empty));
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Empty, empty));
 }
 
 #[test]

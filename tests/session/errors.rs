@@ -21,7 +21,7 @@ fn an_unknown_event_names_its_neighbours() {
 fn an_empty_list_is_refused() {
     assert_says(
         &Session::builder("nothing").start().unwrap_err(),
-        ErrorKind::NoEvents,
+        ErrorKind::Empty,
         "cannot count an empty list of events; name at least one, such as task-clock",
     );
 }

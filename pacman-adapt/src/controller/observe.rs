@@ -1,10 +1,10 @@
 //! Executions become evidence.
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::objective::Execution;
 use crate::posterior::{News, Source};
 use crate::predict::Configuration;
 use crate::reason::Reason;
+use pacman_events::{Error, ErrorKind, Result};
 
 use super::rules::State;
 use super::{Controller, DISPROVES, is_measurable};

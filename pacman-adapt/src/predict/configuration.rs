@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// A number of threads and, where they matter, the contexts that they use on each core and the NUMA
 /// nodes that these cores are on.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Configuration;
 use super::sample::{Measured, Sample};
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The instructions retired by all threads, to which other counts are set in proportion.
 pub(super) const INSTRUCTIONS: &str = "instructions";

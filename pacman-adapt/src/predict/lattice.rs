@@ -1,7 +1,7 @@
 //! The candidates of a machine, and their neighbours.
 
 use super::Configuration;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// Configurations in rows of equal threads per core, each row in order of threads.
 #[derive(Clone, Debug)]
@@ -15,10 +15,7 @@ impl Lattice {
         configurations.sort_unstable();
         configurations.dedup();
         if configurations.is_empty() {
-            return Err(Error::new(
-                ErrorKind::NothingToChoose,
-                "no configuration to choose from was given",
-            ));
+            return Err(Error::new(ErrorKind::Empty, "no configuration to choose from was given"));
         }
         Ok(Lattice { configurations })
     }

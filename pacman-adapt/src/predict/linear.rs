@@ -13,7 +13,7 @@ use super::feature::{self, INSTRUCTIONS, Target};
 use super::sample::{Measured, Sample};
 use super::step::{Forecast, Predictor, Step};
 use super::verify::Rule;
-use crate::error::Result;
+use pacman_events::Result;
 
 /// Predicts from events alone, all sampled with all contexts active.
 ///

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::fingerprint;
 use super::{Linear, Mixture, Predictor, Ridge, Target, without_counts};
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::input::{self, MOST_BYTES};
 
 /// A trained predictor, with the facts that prevent its use on another machine.

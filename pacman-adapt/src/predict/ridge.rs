@@ -8,7 +8,7 @@ use super::feature::{self, Feature, Target};
 use super::sample::{Measured, Sample};
 use super::step::{Forecast, Predictor, Step};
 use super::verify::Rule;
-use crate::error::Result;
+use pacman_events::Result;
 
 /// Predicts times from up to three samples, the reference (all contexts) among them.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Configuration;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// One execution of a phase: its configuration, its time and its event counts.
 ///

@@ -4,7 +4,7 @@ use super::Configuration;
 use super::lattice::Lattice;
 use super::sample::{Measured, Sample};
 use super::step::{self, Forecast, Predictor, Step};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// Hill climbing from all contexts, with strides that halve.
 ///
@@ -23,7 +23,7 @@ impl HillClimb {
     /// A search among these candidates.
     ///
     /// # Errors
-    /// [`NothingToChoose`](crate::ErrorKind::NothingToChoose) if the list is empty.
+    /// [`Empty`](crate::ErrorKind::Empty) if the list is empty.
     pub fn new(configurations: Vec<Configuration>) -> Result<HillClimb> {
         Ok(HillClimb { lattice: Lattice::new(configurations)? })
     }

@@ -4,7 +4,7 @@ use super::Configuration;
 use super::lattice::Lattice;
 use super::sample::{Measured, Sample};
 use super::step::{self, Forecast, Predictor, Step};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// Measures all contexts, and stays with the best sample that it is given.
 ///
@@ -24,7 +24,7 @@ impl BestSeen {
     /// Among these candidates.
     ///
     /// # Errors
-    /// [`NothingToChoose`](crate::ErrorKind::NothingToChoose) without one.
+    /// [`Empty`](crate::ErrorKind::Empty) without one.
     pub fn new(configurations: Vec<Configuration>) -> Result<BestSeen> {
         Ok(BestSeen { lattice: Lattice::new(configurations)? })
     }

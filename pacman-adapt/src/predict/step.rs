@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Configuration;
 use super::sample::{Measured, Sample};
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// Chooses configurations from the samples so far.
 ///

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sample::{Measured, Sample};
 use super::step::{self, Forecast, Step};
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The rule that decides whether a recommendation is worth an execution to verify it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl Rule {
         planned: usize,
     ) -> Result<Step> {
         let Some(best) = measured.best() else {
-            return Err(Error::new(ErrorKind::NothingToChoose, "no sample to decide by"));
+            return Err(Error::new(ErrorKind::Empty, "no sample to decide by"));
         };
         let (count, seconds) = (measured.len(), best.seconds());
         let verified = count.saturating_sub(planned);

@@ -182,7 +182,7 @@ fn configurations_that_lose_their_places_go_too() {
     two.machine_changed(machine("4 cores")).unwrap();
     assert_eq!(phase.begin().configuration(), on("1x1"), "{}", phase.why());
     let error = two.machine_changed(machine("2 cores")).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NothingToChoose, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Empty, "{error}");
     assert_eq!(phase.begin().configuration(), on("1x1"), "as it was");
 }
 

@@ -74,7 +74,7 @@ fn samples_from_elsewhere_are_refused() {
     let error = search.step(&[Sample::new(on("5"), 1.0).unwrap()]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert_eq!(error.to_string(), "a sample at 5: this machine's configurations are 1, 2, 3, 4");
-    assert_eq!(HillClimb::new(Vec::new()).unwrap_err().kind(), ErrorKind::NothingToChoose);
+    assert_eq!(HillClimb::new(Vec::new()).unwrap_err().kind(), ErrorKind::Empty);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn uncountable(args: &RunArgs) -> Option<String> {
         }
     });
     // So is an empty list.
-    let error = counted.err().filter(|error| error.kind() != ErrorKind::NoEvents)?;
+    let error = counted.err().filter(|error| error.kind() != ErrorKind::Empty)?;
     Some(error.to_string())
 }
 
@@ -111,7 +111,7 @@ fn unusable(model: &Path, objective: Objective) -> Option<String> {
 /// The doubtful items in the list of events; the others are counted all the same.
 pub(super) fn odd_events(args: &RunArgs) -> Option<String> {
     match Event::parse_list(&args.events()?) {
-        Err(error) if error.kind() == ErrorKind::NoEvents => Some(error.to_string()),
+        Err(error) if error.kind() == ErrorKind::Empty => Some(error.to_string()),
         Err(_) => None,
         Ok(events) => named_twice(&events).err().map(|error| error.to_string()),
     }

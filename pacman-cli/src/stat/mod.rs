@@ -143,7 +143,7 @@ fn counts(sets: &mut EventSets, events: usize) -> bool {
 }
 
 fn topology() -> CliResult<Topology> {
-    Topology::detect().map_err(|error| pacman_core::Error::from(error).into())
+    Topology::detect().map_err(|error| error.into())
 }
 
 const THREADS_SOFTWARE: [&str; 4] =

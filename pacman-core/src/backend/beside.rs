@@ -2,7 +2,7 @@
 //! by the kernel.
 
 use super::{Backend, Caps, Counters, ReadPath, Reading, Target};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// Two backends, and the places of their counts among the session's events.
 pub(crate) struct Beside {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The most events that are counted at a time.
 ///

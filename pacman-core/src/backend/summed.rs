@@ -1,7 +1,7 @@
 //! Events that are sums of counts, or stand in another order than the counters.
 
 use super::{Backend, Caps, Counters, Reading, Target};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The contribution of one count to one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

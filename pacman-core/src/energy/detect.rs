@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use pacman_adapt::{ErrorKind, Rapl};
+use pacman_topology::energy::Rapl;
 
 use super::power_pmu::PowerPmu;
 use crate::backend::perf::{Kernel, PerfSys};
-use crate::error::{Error, Result};
 use crate::platform::DEVICES;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// Finds this system's packages: in powercap, else in the perf PMU `power`.
 ///
@@ -36,7 +36,7 @@ fn detect_in(powercap: &Path, devices: &Path, sys: impl PerfSys) -> Result<Rapl>
     match PowerPmu::open(devices, sys) {
         Ok(Some(counters)) => Ok(Rapl::of(counters)),
         Ok(None) if missing.kind() == ErrorKind::Unsupported => Err(Error::new(
-            crate::ErrorKind::Unsupported,
+            ErrorKind::Unsupported,
             format!(
                 "cannot read energy: {} has no package zone, and {} no PMU power; a virtual machine or \
                  a processor without RAPL; measure time instead",
@@ -44,7 +44,7 @@ fn detect_in(powercap: &Path, devices: &Path, sys: impl PerfSys) -> Result<Rapl>
                 devices.display()
             ),
         )),
-        Ok(None) => Err(missing.into()),
+        Ok(None) => Err(missing),
         Err(refused) if missing.kind() == ErrorKind::Unsupported => Err(refused),
         Err(refused) => Err(Error::new(refused.kind(), format!("{missing}; {refused}"))),
     }

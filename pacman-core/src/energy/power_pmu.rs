@@ -5,16 +5,16 @@ use std::io;
 use std::os::fd::RawFd;
 use std::path::Path;
 
-use pacman_adapt::EnergyCounters;
 use pacman_events::SysfsPmu;
 use pacman_topology::CpuSet;
+use pacman_topology::energy::EnergyCounters;
 use pacman_topology::input::{MOST_SYSTEM_BYTES, read_text};
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::backend::Target;
 use crate::backend::perf::{Errno, PerfSys};
-use crate::error::{Error, ErrorKind, Result};
 use crate::platform::pmus_in;
+use pacman_events::{Error, ErrorKind, Result};
 
 const EVENT: &str = "energy-pkg";
 
@@ -119,12 +119,12 @@ impl<S: PerfSys> EnergyCounters for PowerPmu<S> {
         vec![1 << 64; self.counters.len()]
     }
 
-    fn read(&self) -> pacman_adapt::Result<Vec<u64>> {
+    fn read(&self) -> crate::Result<Vec<u64>> {
         let read = |counter: &Counter| {
             let ask = || format!("cannot read energy from power/{EVENT}/ on CPU {}", counter.cpu);
             let fails = |why| {
-                let kind = pacman_adapt::ErrorKind::System;
-                Err(pacman_adapt::Error::new(kind, format!("{}: {why}", ask())))
+                let kind = crate::ErrorKind::System;
+                Err(crate::Error::new(kind, format!("{}: {why}", ask())))
             };
             if !self.is_ours(counter) {
                 return fails(

@@ -8,8 +8,8 @@ use pacman_events::CpuModel;
 use super::resolve::{Refusal, empty, resolve};
 use super::resolved::{Event, Source, Term, part_name};
 use super::software;
-use crate::error::{Error, ErrorKind, Result};
 use crate::platform::{self, CoreTypePmu, PlatformRef};
+use pacman_events::{Error, ErrorKind, Result};
 
 impl Event {
     /// The event of this name on the processor of `platform`.
@@ -49,7 +49,7 @@ impl Event {
     /// `TOPDOWN`, stands for [its events](Self::expand_groups).
     ///
     /// # Errors
-    /// `NoEvents` for a list without names; `Unsupported` for a group that this processor cannot
+    /// `Empty` for a list without names; `Unsupported` for a group that this processor cannot
     /// count; otherwise as for [a single name](Self::for_platform).
     pub fn parse_list(list: &str) -> Result<Vec<Event>> {
         Event::parse_list_for(platform::current(), list)

@@ -6,7 +6,7 @@ use pacman_events::{CpuModel, EventGroup};
 
 use super::resolve::names_of;
 use super::resolved::Event;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 impl Event {
     /// The list with the events of the model in place of a group's name, such as `TOPDOWN`.

@@ -12,8 +12,8 @@ use perf_event_open_sys::bindings as abi;
 use super::installed;
 use super::resolved::{Event, Hardware, Source, Term};
 use super::software;
-use crate::error::{Error, ErrorKind, Result};
 use crate::platform::{self, CoreTypePmu};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The kernel's cache events under the names that programs know them by.
 const GENERIC: [(&str, &str); 2] =
@@ -130,7 +130,7 @@ pub(crate) fn names_of(list: &str) -> impl Iterator<Item = &str> {
 #[cold]
 pub(crate) fn empty() -> Error {
     Error::new(
-        ErrorKind::NoEvents,
+        ErrorKind::Empty,
         "cannot count an empty list of events; name at least one, such as task-clock",
     )
 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use pacman_topology::processors::{self, Linux};
 
 use super::handle::PlatformRef;
-use crate::error::{Error, ErrorKind, Result};
 use crate::fork::once;
+use pacman_events::{Error, ErrorKind, Result};
 
 static CURRENT: OnceLock<PlatformRef> = OnceLock::new();
 

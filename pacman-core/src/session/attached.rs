@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::backend::{Caps, EventSums, Reading};
-use crate::error::{Error, ErrorKind, Result};
 use crate::report::ThreadState;
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::Binding;
 use pacman_topology::Place;
 use pacman_topology::cancel;

@@ -7,8 +7,8 @@ use super::registers;
 use super::rotation::Room;
 use crate::backend::Backend;
 use crate::backend::perf::{PerfPermissions, Sharing, TRUST_DRIVER, backend_on};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::Topology;
 
 impl PreparedSession {
@@ -109,6 +109,6 @@ impl PreparedSession {
     }
 
     pub(super) fn here(&self) -> Result<&Topology> {
-        Ok(self.here.get_or_try_init(|| Topology::of(&self.platform))?)
+        self.here.get_or_try_init(|| Topology::of(&self.platform))
     }
 }

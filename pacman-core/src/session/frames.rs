@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 
 use super::open::DEEPEST;
 use crate::backend::Reading;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// An open phase. The reading comes first, so that its address is also the frame's. This saves each
 /// begin a register.

@@ -12,10 +12,10 @@ use super::thread_recorder::ThreadRecorder;
 use super::{memberships, snapshot};
 use crate::backend::Target;
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::report::{EventSet, Report, ThreadState};
 use crate::thread_registry;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// A running session: cheap to clone, usable from every thread.
 ///

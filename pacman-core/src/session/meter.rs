@@ -2,7 +2,7 @@
 
 use crate::backend::{Caps, Counters, EventSums, ReadPath, Reading};
 use crate::clock::{Clock, ClockSource};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// Reads a thread's counters and the clock, the cheaper of the two innermost, so
 /// that neither shows much in what the other measures.

@@ -15,9 +15,9 @@ use super::thread::{Arrival, ThreadRecord};
 use super::thread_recorder::ThreadRecorder;
 use crate::backend::{Backend, Caps, Counters, ReadPath, Reading, Target};
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::plausible::Limits;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// Columns of the machine: instructions, cycles, another event.
 const EVENTS: [(&str, &str, bool); 3] =

@@ -7,8 +7,8 @@ use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
 use super::open::Open;
-use crate::error::Result;
 use crate::fork::once;
+use pacman_events::Result;
 
 /// `action`, the copy of this crate, the phase, its name and the length of that name.
 type Observe = unsafe extern "C" fn(u32, usize, u64, *const u8, usize);

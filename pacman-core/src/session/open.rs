@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
-use crate::error::{Error, ErrorKind};
+use pacman_events::{Error, ErrorKind};
 
 /// The depth while the thread itself is inside a begin or an end. No stack has this depth or the
 /// one below it, so the search for a frame finds none.

@@ -14,10 +14,10 @@ use super::shared::{Parts, Placed, Shared};
 use super::wide::SystemWide;
 use crate::backend::perf::{PerfPermissions, Sharing};
 use crate::clock::{Clock, ClockSource};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
 use crate::platform::{self, PlatformRef};
 use crate::report::EventSetRotation;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The longest log of single samples a thread may keep.
 const LONGEST_LOG: usize = 1 << 24;
@@ -52,7 +52,7 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// - of the name: `DuplicateSession`, `InvalidInput` if it is not one line
-    /// - of the events: as for [`Event::parse_list`], `NoEvents` without any, `TooManyEvents`,
+    /// - of the events: as for [`Event::parse_list`], `Empty` without any, `TooManyEvents`,
     ///   `InvalidInput` for one that is named twice
     /// - of the placement: `ForeignTopology` if the topology is of another machine,
     ///   `NoSuchPlace`, `PlaceNotAllowed`, `InvalidInput`
@@ -88,7 +88,7 @@ impl SessionBuilder {
     /// of the process's cpuset can be counted as well.
     ///
     /// # Errors
-    /// As for [`start`](Self::start); `NoEvents` for an empty set of CPUs; `NoSuchPlace` for a CPU
+    /// As for [`start`](Self::start); `Empty` for an empty set of CPUs; `NoSuchPlace` for a CPU
     /// that the machine lacks; `PlaceNotAllowed` for one that is offline; `InvalidInput` if the
     /// session has a placement, which is for threads.
     pub fn system_wide(self, cpus: &CpuSet) -> Result<SystemWide> {

@@ -9,9 +9,9 @@ use crate::backend::Backend;
 use crate::backend::beside::{Beside, Part};
 use crate::backend::msr::{CpuMap, DevMsr, MsrBackend, MsrIo};
 use crate::backend::summed::{Sum, Summed, sums};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Source};
 use crate::platform::PlatformRef;
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::Topology;
 
 use super::rotation::Room;

@@ -13,10 +13,10 @@ use super::rows::MAX_PHASES;
 use super::thread::ThreadRecord;
 use crate::backend::perf;
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fork::Fenced;
 use crate::platform::PlatformRef;
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::Topology;
 use pacman_topology::{Place, Placement};
 

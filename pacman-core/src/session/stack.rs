@@ -11,8 +11,8 @@ use super::open::{DEEPEST, Open, reentered};
 use super::rows::RowsOf;
 use super::slot::Slot;
 use crate::backend::Reading;
-use crate::error::{Error, ErrorKind, Result};
 use crate::primitive::made;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// Open phases, the innermost last. [`Open`] holds their number.
 ///

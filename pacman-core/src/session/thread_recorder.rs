@@ -15,7 +15,7 @@ use super::stack::{Sinks, Stack, innermost, refuse_begin, refuse_end};
 use super::thread::{Counted, ThreadRecord};
 use crate::backend::{Caps, Counters, EventSums, MAX_EVENTS, Reading, Target};
 use crate::clock::Clock;
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The records of a thread with a [fast path](ThreadRecorder::has_fast_path).
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use std::error;
 use std::fmt;
 
-use crate::error::{Error, ErrorKind};
+use pacman_events::{Error, ErrorKind};
 
 /// The result of an execution that was not counted.
 pub struct Uncounted<R> {

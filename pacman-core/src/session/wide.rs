@@ -11,10 +11,10 @@ use super::thread::{Arrival, ThreadRecord};
 use super::thread_recorder::ThreadRecorder;
 use crate::backend::Target;
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::platform::PlatformRef;
 use crate::report::{Report, ThreadState};
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::Place;
 use pacman_topology::{CpuSet, Topology};
 
@@ -65,7 +65,7 @@ impl SystemWide {
     pub(super) fn open(shared: Shared, cpus: &CpuSet) -> Result<SystemWide> {
         if cpus.is_empty() {
             return Err(Error::new(
-                ErrorKind::NoEvents,
+                ErrorKind::Empty,
                 format!("cannot count an empty set of CPUs in session {:?}", shared.name()),
             ));
         }
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn cpus_that_are_not_there_are_named() {
         let none = all("wide-none", &CpuSet::default()).unwrap_err();
-        assert_eq!(none.kind(), ErrorKind::NoEvents);
+        assert_eq!(none.kind(), ErrorKind::Empty);
         let missing = all("wide-missing", &CpuSet::from_list("9999").unwrap()).unwrap_err();
         assert_eq!(missing.kind(), ErrorKind::NoSuchPlace);
         assert!(missing.to_string().starts_with("cannot count CPU 9999: this machine has CPUs 0"));

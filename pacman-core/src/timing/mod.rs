@@ -50,9 +50,9 @@ use std::time::Duration;
 use self::instrument::Live;
 use self::plan::Plan;
 use crate::clock::{Clock, ClockSource};
-use crate::error::{Error, ErrorKind, Result};
 #[cfg(target_arch = "x86_64")]
 use crate::platform::cpuid;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// Times sections of code on the calling thread.
 ///

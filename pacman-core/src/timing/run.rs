@@ -6,7 +6,7 @@ use super::instrument::{Instrument, KernelWork};
 use super::pace;
 use super::plan::Plan;
 use super::timed::{Discard, Timed, Verdicts};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// One run: ticks with their overhead, and the CPU. No ticks if the clock went back.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use super::run::run;
 use super::timed::{Caveat, Discard, Discarded, Timed, Verdicts, step};
 use super::{Timer, no_tsc};
 use crate::clock::ClockSource;
-use crate::error::{ErrorKind, Result};
+use pacman_events::{ErrorKind, Result};
 
 /// A machine whose clock moves only when a call says so.
 #[derive(Clone, Default)]

@@ -7,7 +7,7 @@ use std::fmt;
 use super::pace::{self, Pace};
 use super::plan::Plan;
 use crate::clock::ClockSource;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The time of a section, in ticks without the cost of reading the clock.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,10 +3,10 @@
 //! Version 2 of AMD's performance monitoring adds a global enable (PPR,
 //! `PerfCntrGlobalCtl`). Linux keeps it at 0 while nothing counts.
 
-use super::error::Result;
 use crate::CpuModel;
 use crate::allocate::{Counter, CounterUse};
 use crate::encode::Rings;
+use crate::error::Result;
 
 use super::data::{
     Control, CounterSlot, CycleCounting, ENABLE, Planned, RegisterGuard, RegisterProbe,

@@ -1,10 +1,10 @@
 //! Builds the register program of one context from an assignment of events.
 
 use super::data::{Planned, RegisterProgram};
-use super::error::{RegisterError, RegisterErrorKind, Result};
 use super::{amd, intel, netburst};
 use crate::allocate::{Assignment, Placement};
 use crate::encode::Rings;
+use crate::error::{Error, ErrorKind, Result};
 use crate::{CpuModel, Encoding, Family};
 
 impl RegisterProgram {
@@ -14,7 +14,7 @@ impl RegisterProgram {
     /// applies to events without rings of their own.
     ///
     /// # Errors
-    /// `NoEvents` for an empty assignment; `InvalidInput` if `events` are not the planned ones;
+    /// `Empty` for an empty assignment; `InvalidInput` if `events` are not the planned ones;
     /// `Unsupported` for an event that no register counts, or for an unknown family.
     pub fn new(
         assignment: &Assignment,
@@ -54,17 +54,14 @@ impl RegisterProgram {
 }
 
 #[cold]
-fn empty() -> RegisterError {
-    RegisterError::new(
-        RegisterErrorKind::NoEvents,
-        "cannot program an empty list of events; name at least one",
-    )
+fn empty() -> Error {
+    Error::new(ErrorKind::Empty, "cannot program an empty list of events; name at least one")
 }
 
 #[cold]
-fn foreign(placement: &Placement) -> RegisterError {
-    RegisterError::new(
-        RegisterErrorKind::InvalidInput,
+fn foreign(placement: &Placement) -> Error {
+    Error::new(
+        ErrorKind::InvalidInput,
         format!(
             "cannot program {}: it is event {} of the plan, and the list of encodings is shorter; \
              pass the list that was planned",
@@ -75,9 +72,9 @@ fn foreign(placement: &Placement) -> RegisterError {
 }
 
 #[cold]
-fn no_register(name: &str) -> RegisterError {
-    RegisterError::new(
-        RegisterErrorKind::Unsupported,
+fn no_register(name: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
         format!(
             "cannot program {name}: the operating system counts it, no register does; count it \
              through the perf backend"
@@ -86,9 +83,9 @@ fn no_register(name: &str) -> RegisterError {
 }
 
 #[cold]
-fn unknown_family(name: &str, cpu: CpuModel) -> RegisterError {
-    RegisterError::new(
-        RegisterErrorKind::Unsupported,
+fn unknown_family(name: &str, cpu: CpuModel) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
         format!(
             "cannot program {name} on {cpu} ({}): only the registers of NetBurst, of Intel since \
              Nehalem and of AMD are known; use the perf backend",

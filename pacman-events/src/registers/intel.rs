@@ -3,10 +3,10 @@
 //! A counter counts when its own enable and its bit in `IA32_PERF_GLOBAL_CTRL` are both set
 //! (SDM Vol. 3, "Architectural performance monitoring", version 2 and later).
 
-use super::error::Result;
 use crate::CpuModel;
 use crate::allocate::Counter;
 use crate::encode::{Rings, Scope};
+use crate::error::Result;
 
 use super::data::{
     COUNTERS, Control, CounterSlot, CycleCounting, ENABLE, Planned, RegisterGuard, RegisterProbe,

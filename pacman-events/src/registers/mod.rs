@@ -25,7 +25,6 @@
 mod amd;
 mod build;
 mod data;
-mod error;
 mod intel;
 mod netburst;
 
@@ -33,4 +32,3 @@ pub use data::{
     CounterSlot, CycleCounting, RegisterGuard, RegisterInvariant, RegisterProbe, RegisterProgram,
     RegisterSharing, RegisterWrite, WhenAbsent,
 };
-pub use error::{RegisterError, RegisterErrorKind};

@@ -12,7 +12,7 @@ use crate::encode::NetBurst;
 use super::data::{
     CounterSlot, CycleCounting, Planned, RegisterGuard, RegisterProgram, RegisterSharing,
 };
-use super::error::{RegisterError, RegisterErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 pub(super) fn program(
     mut program: RegisterProgram,
@@ -141,9 +141,9 @@ fn enabled(counter: u8, event: &str) -> RegisterGuard {
 }
 
 #[cold]
-fn not_netburst(name: &str) -> RegisterError {
-    RegisterError::new(
-        RegisterErrorKind::InvalidInput,
+fn not_netburst(name: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidInput,
         format!(
             "cannot program {name}: it is not an event of the Pentium 4 that the others belong \
              to; resolve all events for one processor"

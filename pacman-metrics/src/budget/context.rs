@@ -3,7 +3,7 @@
 use super::costs::{Cost, CostTable};
 use super::issue::{Issue, refused};
 use super::remedy::{Remedy, RemedyKind};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// One event and its cost in a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ impl Budget {
     /// `cycles` is the run time in cycles of a clock of `clock_hz` hertz.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) if
     ///
     /// - instructions or cycles are missing or 0, or the clock is not a positive number,
     /// - there are more instructions than issue slots,

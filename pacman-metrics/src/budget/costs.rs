@@ -3,7 +3,8 @@
 use pacman_events::CpuModel;
 
 use super::issue::Issue;
-use crate::error::{Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::Result;
 
 /// The events of a model that cost cycles, and the rule by which its contexts share the slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +50,7 @@ impl CostTable {
     /// The published costs of a model.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for models without published
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) for models without published
     /// costs.
     pub fn of(cpu: CpuModel) -> Result<&'static CostTable> {
         match cpu.name() {

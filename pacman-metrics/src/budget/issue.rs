@@ -1,6 +1,7 @@
 //! The rule by which contexts share the issue slots of a core.
 
-use crate::error::{Error, Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::{Error, Result};
 
 /// The rule by which contexts share the issue slots of a core.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,8 @@
 
 use super::expression::is_quantity;
 use super::metric::Metric;
-use crate::error::{Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::Result;
 
 /// A metric whose events are columns of a table.
 ///
@@ -97,7 +98,7 @@ impl<'m> Applied<'m> {
     /// The value of a row, by the counts of its columns and by its time.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) as for [`Metric::value`], and
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) as for [`Metric::value`], and
     /// if the columns were counted at different times.
     pub fn value(
         &self,

@@ -6,7 +6,7 @@ use pacman_events::partition::Partition;
 use pacman_events::{ResolveError, ResolveErrorKind, Resolved};
 
 use super::metric::Metric;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The ways in which a core can count a metric's events.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use pacman_events::shown;
 
 use super::metric::{Metric, Origin};
 use super::parse;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 impl Metric {
     /// Reads all metrics from the text of a file; `file` is its name in errors.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::expression::{Expression, is_quantity};
-use crate::error::{Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::Result;
 
 /// A metric that was read from text.
 ///
@@ -75,7 +76,7 @@ impl Metric {
     /// expression.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if a count is absent, a
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) if a count is absent, a
     /// divisor is 0, or the value is below 0 or too large for a number.
     pub fn value(&self, count: impl Fn(&str) -> Option<u64>) -> Result<f64> {
         let value = self.expression.value(&count).and_then(|value| match value {

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use super::expression::{Expression, Function, Node, Operator};
 use super::token::{Token, tokens};
-use crate::error::{Error, ErrorKind};
+use pacman_events::{Error, ErrorKind};
 
 /// Reads an expression; the error is a reason.
 pub(super) fn expression(text: &str) -> Result<Expression, String> {

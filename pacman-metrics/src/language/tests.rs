@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::expression::{Expression, Function, Node, Operator};
 use super::{Metric, parse};
-use crate::error::ErrorKind;
+use pacman_events::ErrorKind;
 
 fn metric(expression: &str) -> Metric {
     Metric::read_all("t", &format!("m | 1 | {expression} | words")).unwrap().remove(0)

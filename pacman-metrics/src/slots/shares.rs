@@ -1,7 +1,8 @@
 //! The level-1 categories of issue slots.
 
-use crate::error::{Result, not_computable};
 use crate::language::builtin;
+use crate::not_computable::not_computable;
+use pacman_events::Result;
 
 /// Parts of the slots, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +40,7 @@ impl SlotShares {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if one of the four categories
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) if one of the four categories
     /// that all processors have is not computable, or if they exceed all slots by more than 2 %.
     pub fn of(count: impl Fn(&str) -> Option<u64>) -> Result<SlotShares> {
         let value = |name: &str| {

@@ -18,8 +18,9 @@
 use std::fmt;
 
 use super::shares::SlotShares;
-use crate::error::{Result, not_computable};
+use crate::not_computable::not_computable;
 use crate::smt::Bounds;
+use pacman_events::Result;
 
 /// The slots of one thread of a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +80,7 @@ pub struct SmtOff {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for other than two threads, and if
+/// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) for other than two threads, and if
 /// a thread dispatched nothing.
 pub fn smt_off(threads: &[SiblingSlots]) -> Result<SmtOff> {
     let what = "the speed with SMT off";

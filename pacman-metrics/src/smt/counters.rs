@@ -2,7 +2,8 @@
 
 use super::scale::Scale;
 use super::split::{Bounds, Method, Split};
-use crate::error::{Error, Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::{Error, Result};
 
 /// The readings on one context at both ends of the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ struct Checked {
 /// others have bounds, and their values are one of the divisions that fit the counts.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if the readings contradict each
+/// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) if the readings contradict each
 /// other by more than their steps and reading times explain. Examples are a wrapped counter, and
 /// intervals that are empty, too short or different. Another is a core that was less active than a
 /// context, or more than all contexts together.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::split::{Bounds, Method, Split};
-use crate::error::{Error, Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::{Error, Result};
 
 /// Computes the split from the idle periods of each context, as the kernel's `cpu_idle` tracepoint
 /// reports them. The result is exact for any number of contexts.
@@ -11,7 +12,7 @@ use crate::error::{Error, Result, not_computable};
 /// Periods must be in order, and may reach beyond the interval. Any unit is possible.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for an empty interval, without
+/// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) for an empty interval, without
 /// contexts, or if periods overlap or are reversed.
 ///
 /// ```
@@ -75,7 +76,7 @@ pub fn idle_periods(interval: Range<f64>, idle: &[&[Range<f64>]]) -> Result<Spli
 /// the largest error of an idle time, in the unit of `elapsed`.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for an empty interval, without
+/// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) for an empty interval, without
 /// contexts, or if a context was idle for longer than interval and uncertainty.
 ///
 /// ```

@@ -5,7 +5,8 @@ use pacman_events::{AnyThread, CpuModel, resolve};
 use super::counters::{ContextReading, CoreReading, any_thread, distributed, one_thread_active};
 use super::scale::{Clocks, Scale, XCLK};
 use super::split::{Method, Split};
-use crate::error::{Error, Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::{Error, Result};
 
 /// One way to split the activity of a core by its counters.
 ///
@@ -54,7 +55,7 @@ impl Recipe {
     /// some hypervisors pass on although they hide AnyThread.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) as for [`Scale::of`].
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) as for [`Scale::of`].
     pub fn all(cpu: CpuModel, clocks: Clocks) -> Result<Vec<Recipe>> {
         let scale = Scale::of(cpu, clocks)?;
         let counts = |core: Option<String>| Counted { own: OWN, own_ticks: 1.0, core };
@@ -136,7 +137,7 @@ impl Recipe {
     /// the counts of the second event, in order of the contexts that have one.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) as for [`any_thread`],
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) as for [`any_thread`],
     /// [`one_thread_active`] and [`distributed`], and if `core` has another number of counts.
     pub fn split(&self, contexts: &[ContextReading], core: &[u64]) -> Result<Split> {
         let mut contexts = contexts.to_vec();

@@ -2,7 +2,8 @@
 
 use pacman_events::{AnyThread, CpuModel, Family};
 
-use crate::error::{Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::Result;
 
 /// The clocks of one processor, from its name and CPUID.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +63,7 @@ impl Scale {
     /// active than its contexts, and the split is refused.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) on models without such a count
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) on models without such a count
     /// for the core, and if CPUID should report the crystal but does not.
     pub fn of(cpu: CpuModel, clocks: Clocks) -> Result<Scale> {
         let refuse = |because: &str| {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::error::{Result, not_computable};
+use crate::not_computable::not_computable;
+use pacman_events::Result;
 
 /// The times in which a core's contexts were idle, alone or together.
 ///
@@ -87,7 +88,7 @@ impl Split {
     /// The bounds add up too, so many short intervals give narrower bounds than a long one.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if `next` has another number
+    /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) if `next` has another number
     /// of contexts or another method.
     pub fn extend(&mut self, next: &Split) -> Result<()> {
         if self.only.len() != next.only.len() || self.method != next.method {

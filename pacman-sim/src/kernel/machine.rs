@@ -14,10 +14,10 @@ use pacman_topology::{CpuSet, Topology};
 
 use super::state::State;
 use crate::background::CoreActivity;
-use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
 use crate::machines::MachineSpec;
 use crate::{hardware, task};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// A simulated machine. A clone refers to the same machine.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl Machine {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let spec = MachineSpec::named(name).ok_or_else(|| {
             Error::new(
-                ErrorKind::UnknownMachine,
+                ErrorKind::InvalidInput,
                 format!("cannot simulate {name:?}: there are {}", MachineSpec::names()),
             )
         })?;

@@ -1,7 +1,7 @@
 //! The replacement of hwloc in a build without it.
 
 use crate::Topology;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 pub(crate) fn read() -> Result<Topology> {
     Err(Error::new(

@@ -9,10 +9,10 @@ use hwlocality::topology::builder::BuildFlags;
 
 use crate::affinity;
 use crate::assemble::{CoreKey, Cpu, assemble};
-use crate::error::{Error, ErrorKind, Result};
 use crate::sysfs;
 use crate::tree::Tree;
 use crate::{CoreType, CpuSet, Source, Topology, cpu_bits::LAST_CPU};
+use pacman_events::{Error, ErrorKind, Result};
 
 pub(crate) fn read() -> Result<Topology> {
     let machine = load()?;

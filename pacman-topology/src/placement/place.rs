@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::{Context, CoreType, CpuSet, Topology};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// A hardware context that exists and is online.
 ///

@@ -6,8 +6,8 @@ use pacman_events::few;
 
 use super::{Placement, empty_list};
 use crate::cpu_bits::CpuBits;
-use crate::error::{Error, ErrorKind, Result};
 use crate::{Context, Core, CoreType, Topology};
+use pacman_events::{Error, ErrorKind, Result};
 
 impl Placement {
     /// The contexts in the policy's order, if `usable` admits them.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::handle::ProcessorsRef;
 use super::interface::Simulation;
 use super::linux::Linux;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 static CURRENT: OnceLock<ProcessorsRef> = OnceLock::new();
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::cpu_set::CpuSet;
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The processors of a machine and the threads that they run.
 ///

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use super::interface::{Layout, Processors, Simulation, ThreadBinding};
 use crate::affinity;
 use crate::cpu_set::CpuSet;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The machine that runs the program, under Linux.
 #[derive(Clone, Copy, Debug)]

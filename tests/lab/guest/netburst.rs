@@ -97,7 +97,7 @@ impl Machine {
     }
 
     fn bind(&self, logical: usize) -> Result<Binding> {
-        Ok(Binding::bind(&self.topology, &self.topology.place(self.cpus[logical])?)?)
+        Binding::bind(&self.topology, &self.topology.place(self.cpus[logical])?)
     }
 
     fn encode(&self, names: &[&str]) -> Vec<Encoding> {

@@ -14,7 +14,7 @@ use super::feature;
 use super::sample::{Measured, Sample};
 use super::step::{self, Forecast, Predictor, Step};
 use super::verify::{self, Rule};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// Predicts times of programs as mixtures of known ones, and chooses each sample by the earlier
 /// ones.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::super::feature::{CYCLES, INSTRUCTIONS};
 use super::super::fingerprint::fingerprint;
 use super::super::{Configuration, Sample};
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// One line of a table in long form.
 #[derive(Clone, Debug, PartialEq)]

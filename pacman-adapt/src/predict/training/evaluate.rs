@@ -6,7 +6,7 @@ use super::super::{
 use super::dataset::{Dataset, LEAST, Program, bad};
 use super::fit::quantile;
 use super::{LinearOptions, MixtureOptions, RidgeOptions, linear, mixture, ridge};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// A predictor and the options of its training.
 #[derive(Clone, Debug)]

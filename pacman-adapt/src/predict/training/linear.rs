@@ -9,7 +9,7 @@ use super::super::{Linear, Target};
 use super::dataset::{Dataset, bad};
 use super::fit::{Fit, Standardised};
 use super::selection::about;
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The options of a linear model.
 #[derive(Clone, Debug)]

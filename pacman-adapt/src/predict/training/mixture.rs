@@ -4,7 +4,7 @@ use super::super::mixture::{MOST_SAMPLES, Parts, Square, Unexplained, guesses, u
 use super::super::verify::Rule;
 use super::super::{Configuration, Mixture};
 use super::dataset::{Dataset, bad};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The options of a mixture model; all else follows from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

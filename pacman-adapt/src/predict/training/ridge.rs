@@ -7,7 +7,7 @@ use super::super::{Configuration, Feature, Ridge, Target};
 use super::dataset::{Dataset, bad};
 use super::fit::{Fit, Standardised};
 use super::selection::{Aim, Choice, Problem};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The options of a ridge model; cross-validation chooses everything else.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use super::super::verify::Rule;
 use super::super::{Configuration, Feature, Target};
 use super::dataset::Dataset;
 use super::fit::{Fit, Standardised};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The training programs as matrices of natural logarithms.
 pub(super) struct Problem {

@@ -193,7 +193,7 @@ impl Check {
         }
         if checks.is_empty() {
             return Err(Error::new(
-                ErrorKind::NoEvents,
+                ErrorKind::Empty,
                 "cannot count an empty list of events; name at least one, such as task-clock",
             ));
         }

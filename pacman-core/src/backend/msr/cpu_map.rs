@@ -4,8 +4,8 @@ use std::fs;
 
 use pacman_events::CpuId;
 
-use crate::error::Result;
 use crate::platform;
+use pacman_events::Result;
 use pacman_topology::Topology;
 
 /// One hardware context, as the registers address it.

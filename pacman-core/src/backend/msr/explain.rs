@@ -4,8 +4,8 @@ use std::io;
 
 use super::CpuLocation;
 use super::io::Errno;
-use crate::error::{Error, ErrorKind};
 use pacman_events::registers::{CycleCounting, RegisterGuard};
+use pacman_events::{Error, ErrorKind};
 
 /// An access to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

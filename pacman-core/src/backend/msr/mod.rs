@@ -55,7 +55,7 @@ use pacman_events::registers::RegisterProgram;
 use pacman_events::{CpuModel, Encoding};
 
 use crate::backend::{Backend, Counters, MAX_EVENTS, Target};
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 use explain::Explain;
 use programmed::ProgrammedContext;
@@ -83,7 +83,7 @@ impl MsrBackend<DevMsr> {
     ///
     /// # Errors
     /// `Unsupported` for another processor than the plan's, for events that no register
-    /// counts and for unknown families; `NoEvents`, `TooManyEvents`, `InvalidInput` for a
+    /// counts and for unknown families; `Empty`, `TooManyEvents`, `InvalidInput` for a
     /// list that is not the plan's; `System` if this machine's contexts are unknown.
     pub fn new(core: &[Assignment], events: &[Vec<Encoding>], rings: Rings) -> Result<MsrBackend> {
         MsrBackend::with_io(DevMsr::new(), CpuMap::detect()?, core, events, rings)

@@ -7,10 +7,10 @@ use super::explain::{Access, Explain};
 use super::io::{Errno, MsrIo};
 use super::undo::{Programming, UndoLog, writes};
 use super::undo_log::{Before, FORKED, GIVEN_BACK};
-use crate::error::{Error, Result};
 use pacman_events::registers::{
     CounterSlot, RegisterGuard, RegisterInvariant, RegisterProgram, RegisterSharing, RegisterWrite,
 };
+use pacman_events::{Error, Result};
 
 /// Programmed registers. Dropping it restores them.
 #[derive(Debug)]

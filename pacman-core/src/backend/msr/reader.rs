@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 
 use crate::backend::{Caps, Counters, ReadPath, Reading};
-use crate::error::Result;
+use pacman_events::Result;
 
 use super::io::MsrIo;
 use super::programmed::ProgrammedContext;

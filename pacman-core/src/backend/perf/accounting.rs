@@ -9,8 +9,8 @@ use super::sys::Errno;
 use super::task::{Noted, Task, unreadable};
 use crate::backend::Target;
 use crate::descriptor::Kept;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::KernelAccounting;
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::cancel;
 
 /// The kernel's answer for an event in the kernel, to a process that may not count there.

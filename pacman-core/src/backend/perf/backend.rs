@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::backend::summed::SummedCounters;
 use crate::backend::{Backend, Counters, Target};
 use crate::descriptor;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use pacman_events::{Error, ErrorKind, Result};
 
 use super::accounting::Ledgers;
 use super::group::{Ask, Group, ResolveError};
@@ -34,7 +34,7 @@ impl PerfBackend<Kernel> {
     /// Tries `events` on the calling thread.
     ///
     /// # Errors
-    /// `NoEvents`, `TooManyEvents`, `Unsupported` for hardware events where the driver is not
+    /// `Empty`, `TooManyEvents`, `Unsupported` for hardware events where the driver is not
     /// [trusted](PerfPermissions::driver_doubt), and what the kernel says about the events:
     /// `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn new(events: &[Event], sharing: Sharing) -> Result<PerfBackend> {

@@ -4,7 +4,7 @@ use super::permissions::{PerfPermissions, Reach};
 use super::sys::Errno;
 use crate::backend::Target;
 use crate::descriptor;
-use crate::error::{Error, ErrorKind};
+use pacman_events::{Error, ErrorKind};
 
 impl PerfPermissions {
     /// The reason in words why the kernel has no core PMU.

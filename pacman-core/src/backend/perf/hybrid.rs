@@ -35,7 +35,7 @@ use super::plan::GroupPlan;
 use super::prepared::Prepared;
 use super::sys::PerfSys;
 use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading, Target};
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::cancel;
 
 /// The groups of one target: each counts on one core type, or on all.

@@ -5,9 +5,9 @@ use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
 use super::sys::Kernel;
 use crate::backend::Backend;
-use crate::error::Result;
 use crate::event::Event;
 use crate::platform::PlatformRef;
+use pacman_events::Result;
 
 /// Tries `events` on the calling thread of `platform`, with that platform's permissions or others.
 ///

@@ -10,11 +10,11 @@ use super::sys::Errno;
 use super::topdown;
 use crate::backend::summed::{Sum, sums};
 use crate::backend::{MAX_EVENTS, Target};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event, KernelAccounting, Software, Source, Term};
 use crate::platform::CoreTypePmu;
 use pacman_events::encode::TopDown;
 use pacman_events::few;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The counters of a set of events, in the order of reading.
 ///

@@ -3,7 +3,7 @@
 use super::permissions::PerfPermissions;
 use super::plan::Plan;
 use super::sys::Errno;
-use crate::error::{Error, ErrorKind};
+use pacman_events::{Error, ErrorKind};
 
 /// The data that the readers of all threads share: the plan, and facts for error texts.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::backend::{
     Caps, Counters, EventSums, MAX_EVENTS, NoUserReads, ReadPath, Reading, Target, add_differences,
 };
-use crate::error::{Error, Result};
+use pacman_events::{Error, Result};
 use pacman_topology::cancel;
 
 use super::accounting::Ledgers;

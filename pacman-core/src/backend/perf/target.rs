@@ -3,7 +3,7 @@
 use super::permissions::PerfPermissions;
 use super::sys::Errno;
 use crate::backend::Target;
-use crate::error::ErrorKind;
+use pacman_events::ErrorKind;
 
 impl PerfPermissions {
     /// The reason for `errno` that applies only to this kind of target; `None` for a reason that

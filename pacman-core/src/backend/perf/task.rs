@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The longest `status` that is read: lists of CPUs and nodes make it long.
 const STATUS: usize = 16 << 10;

@@ -22,9 +22,9 @@ use super::group::{Ask, Member};
 use super::page::{CounterLocation, CounterLocations, OffCounter, Pages, extend_to};
 use super::sys::PerfSys;
 use crate::backend::{Caps, Counters, ReadPath, Reading};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Hardware, Source, Term};
 use crate::platform::CoreTypePmu;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// Slots after which a read sets the registers to 0; a step is then 257 slots.
 const MOST_SLOTS: u64 = 1 << 16;

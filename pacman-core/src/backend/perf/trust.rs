@@ -2,7 +2,7 @@
 
 use super::permissions::{PerfPermissions, TRUST_DRIVER};
 use super::plan::Plan;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 impl PerfPermissions {
     /// The same facts, but counts of a driver that is not trusted are accepted and marked.

@@ -8,7 +8,7 @@
 use super::page::{CounterLocations, OffCounter, Pages, extend_to};
 use super::sys::PerfSys;
 use crate::backend::{NoUserReads, Reading};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The pages of a group's events, their counters' width, and the places of its top-down events, SLOTS first.
 pub(super) struct Offered<'a, S> {

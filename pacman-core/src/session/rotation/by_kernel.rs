@@ -4,10 +4,10 @@ use super::plan::Room;
 use super::sets::Sets;
 use crate::backend::Target;
 use crate::backend::perf::{Sharing, backend_on};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::platform::PlatformRef;
 use crate::report::EventSetRotation;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The numbers of the events in each set in which the kernel may rotate `events`, with a list of
 /// all of them if they fit at once.

@@ -7,10 +7,10 @@ use pacman_events::partition::Partition;
 
 use super::sets::{MAX_ROTATED_EVENTS, Set, Sets};
 use crate::backend::Backend;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Source};
 use crate::platform::PlatformRef;
 use crate::report::EventSetRotation;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The PMU for which sets are planned, and one thread's share of it.
 pub(in crate::session) struct Room {

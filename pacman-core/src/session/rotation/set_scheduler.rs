@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::sets::{Epoch, Sets};
 use crate::backend::{Caps, Counters, Reading, Target};
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
 use crate::report::EventSetRotation;
 use crate::session::meter::Meter;
 use crate::session::sample::Sample;
+use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::cancel;
 
 /// Number of phases whose executions are counted without a search.

@@ -1,8 +1,8 @@
 //! Tests of each refusal: its kind and its one line.
 
 use super::*;
-use crate::ErrorKind;
 use crate::backend::msr::CpuLocation;
+use pacman_events::ErrorKind;
 
 const RETIRED: &str = "instr_retired:NBOGUSNTAG";
 
@@ -269,7 +269,7 @@ fn events_and_processors_that_have_no_such_registers() {
     let error = refused("niagara2", "TLB_miss");
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("only the registers of NetBurst, of Intel since Nehalem and of AMD are known; use the perf backend"), "{error}");
-    assert_eq!(backend(&io, "p4", [&[], &[]]).unwrap_err().kind(), ErrorKind::NoEvents);
+    assert_eq!(backend(&io, "p4", [&[], &[]]).unwrap_err().kind(), ErrorKind::Empty);
 }
 
 #[test]

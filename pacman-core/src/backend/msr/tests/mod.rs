@@ -14,7 +14,7 @@ use pacman_events::{CpuModel, Encoding};
 
 use super::{CpuMap, MsrBackend};
 use crate::backend::{Backend, Counters, Reading, Target};
-use crate::error::{Error, Result};
+use pacman_events::{Error, Result};
 use pacman_topology::Topology;
 
 use fake::Fake;

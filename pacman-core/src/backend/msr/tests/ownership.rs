@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
-use crate::ErrorKind;
+use pacman_events::ErrorKind;
 
 const RETIRED: &str = "instr_retired:NBOGUSNTAG";
 const REPLAY: &str = "1stL_cache_load_miss_retired";

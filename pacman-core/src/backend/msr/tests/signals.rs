@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
-use crate::ErrorKind;
+use pacman_events::ErrorKind;
 
 /// The variable with the path of the file that stands for the device.
 const DEVICE: &str = "PACMAN_TEST_MSR_DEVICE";

@@ -13,9 +13,9 @@ use proptest::prelude::*;
 
 use crate::backend::perf::{Errno, PerfBackend, PerfPermissions, PerfSys, Sharing};
 use crate::backend::{Backend, Counters, Reading, Target};
-use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::platform::CoreTypePmu;
+use pacman_events::ErrorKind;
 
 const PMUS: [(&str, u32, &str); 2] =
     [("cpu_core", 4, "adl-goldencove"), ("cpu_atom", 10, "adl-gracemont")];

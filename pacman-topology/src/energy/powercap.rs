@@ -8,7 +8,7 @@ use pacman_events::few;
 use pacman_events::shown::shown_path;
 
 use super::counters::EnergyCounters;
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The package zones of powercap; see the kernel's `Documentation/power/powercap`.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The energy counters of all packages.
 ///

@@ -1,24 +1,24 @@
-//! One error type for the whole library: a kind for programs and one line of text for people.
+//! The one error of all crates of this library: a kind for programs and one line of text for people.
 //!
 //! The line says what was asked, on what, what the system said and what to do.
 //! Absent, conflicting and forbidden are different kinds, because the remedy differs.
 
 use std::fmt;
 
-use pacman_events::registers::{RegisterError, RegisterErrorKind};
-use pacman_events::shown;
+use crate::shown;
 
 /// A failure, as one line for a person and an [`ErrorKind`] for a program.
 ///
 /// ```
-/// use pacman_core::{ErrorKind, Event};
-/// let error = "page-fault".parse::<Event>().unwrap_err();
-/// assert_eq!(error.kind(), ErrorKind::UnknownEvent);
+/// use pacman_events::{Error, ErrorKind};
+/// let error = Error::from_errno(ErrorKind::System, 28, "cannot write it\n");
+/// assert_eq!((error.kind(), error.errno()), (ErrorKind::System, Some(28)));
+/// assert_eq!(error.to_string(), r"cannot write it\n");
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 struct Inner {
     kind: ErrorKind,
     message: String,
@@ -40,8 +40,8 @@ pub enum ErrorKind {
     NotAttached,
     /// A session of this name is open in this process.
     DuplicateSession,
-    /// No event, place or phase was given.
-    NoEvents,
+    /// Nothing was given: no event, place, phase, configuration or sample.
+    Empty,
     /// The topology describes another machine than the one that runs.
     ForeignTopology,
     /// The handle belongs to a process that forked; the child must open its own.
@@ -92,7 +92,7 @@ impl Error {
         self.0.errno
     }
 
-    /// A failure of an implementation of [`Platform`](crate::platform::Platform) or of a backend.
+    /// A failure of that kind.
     ///
     /// The text says in one line what was asked, on what, what the system said and what to do.
     #[cold]
@@ -112,77 +112,10 @@ impl Error {
 
     /// The same failure with additional text.
     #[cold]
-    pub(crate) fn followed_by(mut self, more: &str) -> Self {
+    #[must_use]
+    pub fn followed_by(mut self, more: &str) -> Self {
         self.0.message.push_str(&shown::line(more));
         self
-    }
-}
-
-impl From<pacman_topology::Error> for Error {
-    fn from(error: pacman_topology::Error) -> Error {
-        use pacman_topology::ErrorKind as Topology;
-        let kind = match error.kind() {
-            Topology::ForeignTopology => ErrorKind::ForeignTopology,
-            Topology::InvalidInput => ErrorKind::InvalidInput,
-            Topology::NoPlaces => ErrorKind::NoEvents,
-            Topology::NoSuchPlace => ErrorKind::NoSuchPlace,
-            Topology::Permission => ErrorKind::Permission,
-            Topology::PlaceNotAllowed => ErrorKind::PlaceNotAllowed,
-            Topology::Unsupported => ErrorKind::Unsupported,
-            // The kind may grow; other failures are refusals by the system.
-            _ => ErrorKind::System,
-        };
-        match error.errno() {
-            Some(errno) => Error::from_errno(kind, errno, error.to_string()),
-            None => Error::new(kind, error.to_string()),
-        }
-    }
-}
-
-impl From<RegisterError> for Error {
-    fn from(error: RegisterError) -> Error {
-        let kind = match error.kind() {
-            RegisterErrorKind::InvalidInput => ErrorKind::InvalidInput,
-            RegisterErrorKind::NoEvents => ErrorKind::NoEvents,
-            // The kind may grow; other failures mean that there are no registers.
-            _ => ErrorKind::Unsupported,
-        };
-        Error::new(kind, error.to_string())
-    }
-}
-
-#[cfg(feature = "adapt")]
-impl From<pacman_adapt::Error> for Error {
-    fn from(error: pacman_adapt::Error) -> Error {
-        use pacman_adapt::ErrorKind as Adapt;
-        let kind = match error.kind() {
-            Adapt::ForeignTopology => ErrorKind::ForeignTopology,
-            Adapt::InvalidInput => ErrorKind::InvalidInput,
-            Adapt::NoSuchPlace => ErrorKind::NoSuchPlace,
-            Adapt::NothingToChoose => ErrorKind::NoEvents,
-            Adapt::Permission => ErrorKind::Permission,
-            Adapt::PlaceNotAllowed => ErrorKind::PlaceNotAllowed,
-            Adapt::Unsupported => ErrorKind::Unsupported,
-            // The kind may grow; other failures are refusals by the system.
-            _ => ErrorKind::System,
-        };
-        match error.errno() {
-            Some(errno) => Error::from_errno(kind, errno, error.to_string()),
-            None => Error::new(kind, error.to_string()),
-        }
-    }
-}
-
-#[cfg(feature = "metrics")]
-impl From<pacman_metrics::Error> for Error {
-    fn from(error: pacman_metrics::Error) -> Error {
-        let kind = match error.kind() {
-            pacman_metrics::ErrorKind::InvalidInput => ErrorKind::InvalidInput,
-            pacman_metrics::ErrorKind::UnknownEvent => ErrorKind::UnknownEvent,
-            // The kind may grow; other failures of metrics mean that they cannot be computed.
-            _ => ErrorKind::NotComputable,
-        };
-        Error::new(kind, error.to_string())
     }
 }
 
@@ -211,18 +144,5 @@ mod tests {
         let text = r"no \e[2J\n\u202ename; \u009b\n";
         assert_eq!(error.to_string(), text);
         assert_eq!(format!("{error:?}"), format!("InvalidInput: {text}"));
-    }
-
-    #[cfg(feature = "metrics")]
-    #[test]
-    fn an_error_of_a_metric_keeps_its_kind_and_its_line() {
-        let expression = "2 +".parse::<pacman_metrics::language::Expression>().unwrap_err();
-        let none = pacman_metrics::smt::idle_times(0.0, &[], 0.1).unwrap_err();
-        for (of_metrics, kind) in
-            [(expression, ErrorKind::InvalidInput), (none, ErrorKind::NotComputable)]
-        {
-            let error = Error::from(of_metrics.clone());
-            assert_eq!((error.kind(), error.to_string()), (kind, of_metrics.to_string()));
-        }
     }
 }

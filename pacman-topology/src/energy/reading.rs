@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Result};
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The meaning of the counts of one source.
 #[derive(Debug)]

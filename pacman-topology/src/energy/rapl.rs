@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::counters::EnergyCounters;
 use super::powercap::Powercap;
 use super::reading::{EnergyReading, Scale};
-use crate::error::Result;
+use pacman_events::Result;
 
 /// The energy counters of all processor packages (RAPL).
 ///
