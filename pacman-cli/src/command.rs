@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Predict(Elsewhere),
     /// Record the times of a program's phases on the configurations of this machine
     Record(Elsewhere),
+    Report(run::PageArgs),
     Run(run::RunArgs),
     Smt(smt::SmtArgs),
     Stat(stat::StatArgs),
@@ -85,6 +86,7 @@ impl Command {
             Command::Merge(args) => run::merge(args),
             Command::Metrics(args) => metrics::metrics(args, &**platform::current(), out),
             Command::Plan(args) => plan::plan(args, &**platform::current(), out),
+            Command::Report(args) => run::page(args),
             Command::Run(args) => run::run(args),
             Command::Smt(args) => smt::smt(args, out),
             Command::Stat(args) => stat::stat(args),
@@ -99,7 +101,7 @@ impl Command {
 
 /// The commands in the order in which people meet them.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Observe and adapt a program", &["run", "merge", "compare", "memory"]),
+    ("Observe and adapt a program", &["run", "merge", "compare", "report", "memory"]),
     ("Count", &["stat", "smt", "validate"]),
     ("Know the machine", &["doctor", "topo"]),
     ("Events, counters and metrics", &["list", "encode", "events", "plan", "metrics", "budget"]),

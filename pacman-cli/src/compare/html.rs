@@ -3,7 +3,8 @@
 use super::comparison::{Comparison, Pair};
 use super::noise::Verdict;
 use super::text::{about, causes, change, factor_rows, interval, notes, summary, title, unmatched};
-use crate::run::{escaped, seconds, share};
+use super::escape::escaped;
+use crate::run::{seconds, share};
 
 /// The page.
 pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::{fmt, fs};
+use std::fmt;
 
 use pacman_events::shown::shown_path;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, CliResult};
 use crate::rows::Rows;
-use crate::run::{FIGURES, FORMAT_VERSION, States};
+use crate::run::{FIGURES, States, read_report};
 
 /// A report of `run`, as far as it is compared.
 #[derive(Debug, Deserialize)]
@@ -140,37 +140,15 @@ pub(super) struct ThreadMembers {
     pub(super) states: Option<States>,
 }
 
-#[derive(Deserialize)]
-struct Heading {
-    format: String,
-    version: u32,
-}
-
 impl RunDocument {
     /// Reads a file.
     ///
     /// # Errors
     /// If it cannot be read, or is not a report of `run` in the present version of the format.
     pub(super) fn read(path: &Path) -> CliResult<RunDocument> {
-        let shown = shown_path(path);
-        let text = fs::read(path)
-            .map_err(|error| CliError::BadInput(format!("cannot read {shown}: {error}")))?;
-        let wrong = |why: String| CliError::BadInput(format!("cannot compare {shown}: {why}"));
-        let heading: Heading = serde_json::from_slice(&text).map_err(|_| {
-            wrong("it is not a JSON report; pacman-pmu run -o FILE.json writes one".into())
-        })?;
-        if heading.format != "pacman-run" {
-            return Err(wrong(format!(
-                "it is a {}, not a report of pacman-pmu run",
-                heading.format
-            )));
-        }
-        if heading.version != FORMAT_VERSION {
-            let version = heading.version;
-            return Err(wrong(format!(
-                "it has version {version} of the format, not {FORMAT_VERSION}: run the program again"
-            )));
-        }
-        serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))
+        let text = read_report(path, "compare")?;
+        serde_json::from_slice(&text).map_err(|error| {
+            CliError::BadInput(format!("cannot compare {}: {error}", shown_path(path)))
+        })
     }
 }

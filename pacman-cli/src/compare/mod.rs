@@ -1,6 +1,7 @@
 //! `pacman-pmu compare`: two runs of a program, or several runs before and after a change.
 
 mod comparison;
+mod escape;
 mod figures;
 #[cfg(test)]
 mod figures_tests;

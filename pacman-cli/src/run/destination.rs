@@ -9,7 +9,7 @@ use pacman_events::shown::shown_path;
 
 use super::report::{Column, ProcessReport, Report};
 use super::text::Extent;
-use super::{csv, html, json, open_metrics, text, trace};
+use super::{csv, json, open_metrics, page, text, trace};
 use crate::error::{CliError, CliResult};
 use crate::output;
 use crate::overwritten::Before;
@@ -150,7 +150,7 @@ impl Destination {
             Form::Text => text::write(report, self.extent(self.file.is_none()), self.width()),
             Form::Csv => csv::write(report),
             Form::Json => json::write(report),
-            Form::Html => html::write(report),
+            Form::Html => page::of(report),
             Form::Trace => trace::write(report),
             Form::OpenMetrics => open_metrics::write(report),
         };

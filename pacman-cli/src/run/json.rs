@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 use super::energy::RunEnergy;
 use super::findings::{self, Finding};
 use super::report::{self, ProcessReport, Report};
+use super::verdict::Headline;
 use super::{json_overview, json_phases, json_region, json_states};
 use crate::document::{self, List, ProvenanceDocument, Seconds};
 
@@ -29,6 +30,8 @@ pub(crate) struct Document<'a, P> {
     provenance: ProvenanceDocument<'a>,
     /// The program and its arguments.
     command: &'a [String],
+    /// The sentence about the run that a reader needs first.
+    headline: Headline,
     /// Wall time of the program.
     time_s: f64,
     /// Exit status of the command.
@@ -77,6 +80,8 @@ pub(crate) struct Process<'a, R, P> {
     rank: Option<u32>,
     /// The program and its arguments.
     command: &'a [String],
+    /// The same about this process.
+    headline: Headline,
     /// Time from the loading of the library.
     time_s: f64,
     /// [How it ended](observe.md#how-a-process-ends).
@@ -168,6 +173,8 @@ struct Event<'a> {
 struct Metric<'a> {
     /// Name of the metric.
     name: &'a str,
+    /// The name with the mode of its counts where it is not the metric's own, and `*` where counts may be wrong.
+    title: String,
     /// Unit of the metric.
     unit: &'a str,
 }
@@ -228,6 +235,11 @@ pub(super) fn write(report: &Report) -> String {
     document::text(&whole(report, List(|| report.processes.iter().map(process))))
 }
 
+/// The document on one line.
+pub(super) fn line(report: &Report) -> String {
+    document::line(&whole(report, List(|| report.processes.iter().map(process))))
+}
+
 /// Writes the document with these processes instead of the report's, one after the other.
 pub(super) fn stream(
     report: &Report,
@@ -254,6 +266,7 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
         version: VERSION,
         provenance: ProvenanceDocument::of(&report.provenance),
         command: &report.command,
+        headline: Headline::of_run(report),
         time_s: report.ended.seconds,
         exit_status: report.ended.exit.status(),
         signal: report.ended.exit.signal(),
@@ -270,16 +283,16 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
 fn process(report: &ProcessReport) -> impl Serialize + '_ {
     let process = &report.process;
     let columns = &report.columns;
-    let metric = |metric: &'static pacman_metrics::language::Metric| Metric {
-        name: metric.name(),
-        unit: metric.unit(),
-    };
+    let metrics = columns.metrics.list().zip(columns.metrics.titles());
+    let metrics =
+        metrics.map(|(metric, (title, unit))| Metric { name: metric.name(), title, unit });
     Process {
         pid: process.pid,
         parent: process.parent,
         host: process.host.as_deref(),
         rank: process.rank.map(|rank| rank.rank),
         command: &process.command,
+        headline: Headline::of(report),
         time_s: process.seconds,
         ending: process.ending.word(),
         ending_signal: match process.ending {
@@ -296,7 +309,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         useful_processor_share: report.useful_processor_share(),
         events: columns.events.iter().map(event).collect(),
         sets: &columns.sets,
-        metrics: columns.metrics.list().map(metric).collect(),
+        metrics: metrics.collect(),
         overhead: Overhead {
             execution_s: report.overhead.nanoseconds.map(|time| time / 1e9),
             reads: &report.overhead.reads,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::json_states;
 use super::report::{MpiCall, MpiFactors, MpiReport, Overview, RankSummary, RegionSummary};
 
 #[derive(Serialize)]
@@ -13,6 +14,8 @@ pub(super) struct Ranks<'a> {
     regions: Vec<Region<'a>>,
     /// TALP's factors over the processes that called MPI; null without `--waits`.
     mpi: Option<MpiFactors>,
+    /// The same, worst first; empty like that.
+    mpi_factors: Vec<json_states::Factor>,
     /// MPI functions, those with the most time first.
     calls: &'a [MpiCall],
 }
@@ -55,10 +58,12 @@ struct Region<'a> {
 }
 
 pub(super) fn ranks(overview: &Overview) -> Option<Ranks<'_>> {
+    let mpi = MpiFactors::of(&overview.mpi.times);
     overview.has_several().then(|| Ranks {
         processes: &overview.ranks,
         regions: overview.regions.iter().map(region).collect(),
-        mpi: MpiFactors::of(&overview.mpi.times),
+        mpi_factors: mpi.as_ref().map_or_else(Vec::new, json_states::mpi_factors),
+        mpi,
         calls: &overview.mpi.calls,
     })
 }

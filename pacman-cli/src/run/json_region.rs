@@ -14,6 +14,8 @@ use crate::rows::Columns as InColumns;
 pub(crate) struct Region<'a, F, T> {
     /// Name of the region.
     name: &'a str,
+    /// Name for places without room, without types of C++ templates.
+    short_name: String,
     /// Label of the Kokkos kernel that it belongs to, as the program gives it; null without.
     label: Option<&'a str>,
     /// Symbol of its code.
@@ -162,6 +164,7 @@ pub(super) fn region<'a>(
     };
     Region {
         name: &region.name.text,
+        short_name: region.name.short(),
         label: region.label.as_deref(),
         symbol: region.name.symbol.as_deref(),
         file: region.name.file.as_deref(),

@@ -6,6 +6,7 @@ use pacman_events::shown::text_of;
 use serde::{Deserialize, Serialize};
 
 use super::report::{self, ProcessReport, RegionReport, SiteReport, ThreadStates};
+use super::text;
 use crate::document::Seconds;
 use crate::rows::Rows;
 
@@ -19,6 +20,8 @@ pub(super) struct Site<'a> {
     call: Option<&'a str>,
     /// Function and line, or module and address.
     name: &'a str,
+    /// Kind and place of the wait, as a sentence about threads ends: `at a barrier, solver.c:12`.
+    at: String,
     /// Source file.
     file: Option<&'a str>,
     /// Line in it.
@@ -73,6 +76,36 @@ pub(super) struct Tree {
     margin: f64,
     /// Seconds of all threads without a region.
     serial_s: f64,
+    /// Factors of `parallel`, the worst first; without MPI also without its factor.
+    factors: Vec<Factor>,
+    /// Seconds of all threads without useful work, by reason.
+    losses: Vec<Loss>,
+}
+
+/// A factor of an efficiency.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Factor {
+    /// Name in words.
+    name: &'static str,
+    /// Value from 0 to 1.
+    value: f64,
+    /// Meaning.
+    about: &'static str,
+    /// Reason for most of the loss; null if there is none or it is not known.
+    worst: Option<Worst>,
+}
+
+/// Time lost for one reason.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Loss {
+    /// `start`, `end`, or the cause of a site.
+    cause: &'static str,
+    /// Index in `sites`; null for the others.
+    site: Option<usize>,
+    /// Seconds.
+    time_s: f64,
 }
 
 #[derive(Serialize)]
@@ -173,6 +206,7 @@ pub(super) fn site(site: &SiteReport) -> Site<'_> {
         cause: site.site.cause.word(),
         call: site.site.call.as_deref(),
         name: &site.name.text,
+        at: text::at(site),
         file: site.name.file.as_deref(),
         line: site.name.line,
         module: text_of(&site.site.site.module),
@@ -193,21 +227,40 @@ pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
         scheduling,
         margin: tree.margin,
         serial_s: tree.serial,
+        factors: tree.factors().iter().map(factor).collect(),
+        losses: tree.losses.reasons.iter().map(loss).collect(),
     })
+}
+
+fn factor(loss: &report::FactorLoss) -> Factor {
+    let worst = loss.worst.map(|(reason, share)| worst(reason, share));
+    Factor { name: text::name(loss.factor), value: loss.value, about: text::meaning(loss.factor), worst }
+}
+
+/// The factors of an MPI program over its processes, worst first.
+pub(super) fn mpi_factors(factors: &report::MpiFactors) -> Vec<Factor> {
+    let factor = |(factor, value)| Factor {
+        name: text::mpi_name(factor),
+        value,
+        about: text::mpi_meaning(factor),
+        worst: None,
+    };
+    factors.factors().into_iter().map(factor).collect()
+}
+
+fn loss((reason, (uneven, common)): (&report::Reason, &(f64, f64))) -> Loss {
+    Loss { cause: reason.word(), site: reason.site(), time_s: uneven + common }
+}
+
+fn worst(reason: report::Reason, share: f64) -> Worst {
+    Worst { cause: reason.word(), site: reason.site(), share }
 }
 
 pub(super) fn efficiency(region: &RegionReport) -> Option<Efficiency> {
     let losses = &region.states.as_ref()?.losses;
     let report::Efficiency { parallel, load_balance, scheduling, .. } =
         report::Efficiency::of_region(losses)?;
-    let worst = losses.worst().map(|(reason, share)| Worst {
-        cause: reason.word(),
-        site: match reason {
-            report::Reason::Site(site, _) => Some(site),
-            _ => None,
-        },
-        share,
-    });
+    let worst = losses.worst().map(|(reason, share)| worst(reason, share));
     Some(Efficiency { parallel, load_balance, scheduling, worst })
 }
 

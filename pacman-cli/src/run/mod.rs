@@ -11,7 +11,6 @@ mod expected;
 #[cfg(test)]
 pub(crate) mod figures_tests;
 mod findings;
-mod html;
 mod json;
 mod json_figures;
 mod json_overview;
@@ -30,6 +29,7 @@ pub(crate) mod names;
 mod open_metrics;
 pub(crate) mod options;
 mod other_programs;
+mod page;
 mod program;
 mod ranks;
 mod report;
@@ -42,7 +42,9 @@ mod text;
 mod threads;
 mod trace;
 mod training;
+mod verdict;
 mod watch;
+mod written;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -63,8 +65,6 @@ use crate::trusted_driver;
 pub(crate) use arguments::RunArgs;
 use destination::{Destination, Form};
 use energy::EnergyMeter;
-pub(crate) use html::escaped;
-pub(crate) use json::VERSION as FORMAT_VERSION;
 #[cfg(test)]
 pub(crate) use json::Written;
 pub(crate) use json_states::States;
@@ -73,6 +73,8 @@ use memory::{Found, Memory};
 use other_programs::OtherPrograms;
 use pacman_core::atomic_write;
 use ranks::{Gathered, Gathering};
+pub(crate) use json::VERSION as FORMAT_VERSION;
+pub(crate) use page::{PageArgs, page};
 pub(crate) use ranks::{MergeArgs, merge};
 pub(crate) use report::{FIGURES, Figure};
 use report::{Report, Run};
@@ -82,6 +84,7 @@ use start::Start;
 pub(crate) use text::{of_unit, rounded, seconds, share, signed};
 use training::Training;
 use watch::Watch;
+pub(crate) use written::read_report;
 
 /// Runs the program and reports; the exit status is the program's.
 pub(crate) fn run(args: &RunArgs) -> CliResult {

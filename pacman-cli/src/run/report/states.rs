@@ -41,6 +41,14 @@ impl Reason {
         matches!(self, Reason::Site(_, Cause::Mpi))
     }
 
+    /// Its construct, as an index in the process's sites.
+    pub(in crate::run) fn site(self) -> Option<usize> {
+        match self {
+            Reason::Site(site, _) => Some(site),
+            Reason::Start | Reason::End => None,
+        }
+    }
+
     /// The name in JSON.
     pub(in crate::run) fn word(self) -> &'static str {
         match self {

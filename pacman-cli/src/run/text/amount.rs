@@ -3,7 +3,7 @@
 use crate::run::report::{Count, MOSTLY_READINGS, Unit};
 use crate::stat::grouped;
 pub(in crate::run) use pacman_events::plural::number;
-use pacman_events::plural::{is, noun};
+use pacman_events::plural::is;
 
 pub(in crate::run) use crate::words::metric;
 pub(crate) use crate::words::{rounded, seconds, share, signed};
@@ -73,11 +73,6 @@ pub(crate) fn of_unit(value: Option<f64>, unit: Unit) -> String {
 /// A part in percent, without the sign.
 pub(in crate::run) fn percent(share: Option<f64>) -> String {
     share.map_or_else(absent, |share| rounded(100.0 * share, 1))
-}
-
-/// `3,330 executions`.
-pub(in crate::run) fn executions(count: u64) -> String {
-    format!("{} {}", grouped(count), noun(count, "execution"))
 }
 
 /// `2 more regions are left out here; -o FILE has all`.

@@ -120,12 +120,17 @@ pub(in crate::run) fn reason_at(reason: Reason, sites: &[SiteReport]) -> String 
         Reason::Start => "at the start of regions".into(),
         Reason::End => "at the end of regions".into(),
         Reason::Site(site, cause) => match sites.get(site) {
-            Some(site) => match &site.site.call {
-                Some(call) => format!("in {call}, {}", site.place()),
-                None => format!("{}, {}", words(cause), site.place()),
-            },
+            Some(site) => at(site),
             None => words(cause).into(),
         },
+    }
+}
+
+/// Kind and place of a construct.
+pub(in crate::run) fn at(site: &SiteReport) -> String {
+    match &site.site.call {
+        Some(call) => format!("in {call}, {}", site.place()),
+        None => format!("{}, {}", words(site.site.cause), site.place()),
     }
 }
 

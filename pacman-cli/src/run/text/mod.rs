@@ -19,9 +19,9 @@ use super::report::{Figures, ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
 use amount::{absent, left_out_here, percent};
-pub(super) use amount::{difference, executions, joules, metric, number, quantity, rate, watts};
+pub(super) use amount::{joules, metric, number, quantity, rate, watts};
 pub(crate) use amount::{of_unit, rounded, seconds, share, signed};
-pub(super) use efficiency::{help, meaning, name, reason_at};
+pub(super) use efficiency::{at, help, meaning, name, reason_at};
 pub(super) use extent::Extent;
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
@@ -29,7 +29,7 @@ use pacman_core::event::installed;
 use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_events::plural;
 use pacman_events::shown::command_line;
-pub(super) use sampling::{line as sampling_line, within};
+pub(super) use sampling::within;
 pub(super) use slots::sentence as smt_off_sentence;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it. Lines

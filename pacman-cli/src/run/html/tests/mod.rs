@@ -1,5 +1,0 @@
-//! Parts of the page, of made-up runs.
-
-mod pictures;
-mod timeline;
-mod verdict;
