@@ -1,6 +1,7 @@
 //! Shared by all tests: skipped parts, waiting with a deadline, the lab, facts about this process.
 
 mod barrier;
+pub mod browser;
 pub mod command;
 pub mod inject;
 #[cfg(loom)]

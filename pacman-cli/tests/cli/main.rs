@@ -1,6 +1,5 @@
 //! The built command, run as a user runs it.
 
-mod browser;
 mod compare;
 mod crippled;
 mod doctor;
@@ -14,6 +13,7 @@ mod hostile;
 mod job;
 mod machine;
 mod metrics;
+mod report;
 mod rows;
 mod run;
 mod run_busy;

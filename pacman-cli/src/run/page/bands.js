@@ -97,7 +97,7 @@ function timelineSection(process) {
   const { bin, bands, bins } = picture;
   const totals = Array.from({ length: bins }, (_, at) =>
     bands.reduce((sum, band) => sum + band.threads[at], 0));
-  const highest = Math.ceil(Math.max(process.threads, ...totals));
+  const highest = Math.ceil(Math.max(process.threads, ...totals) - 0.01);
   let floor = new Array(bins).fill(0);
   const areas = [], marks = [];
   for (const band of bands) {

@@ -51,8 +51,6 @@ pub(super) use phase::{PhaseReport, ThreadPhase};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::RegionReport;
 pub(super) use seats::Seat;
-#[cfg(test)]
-pub(super) use seats::Seats;
 pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
 pub(super) use states::{Reason, SiteReport, ThreadStates, WaitSum};
 pub(super) use thread::Thread;
