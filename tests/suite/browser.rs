@@ -10,12 +10,7 @@ use crate::skipped;
 /// Opens the page in a frame of that size and, once `until` is true in the page, runs `probe`, the body of a function
 /// that fills `seen`. Answers `seen`, with `errors` of scripts and the `loaded` resources. `None`, said aloud, without
 /// a browser.
-pub fn open(
-    page: &str,
-    (width, height): (u32, u32),
-    until: &str,
-    probe: &str,
-) -> Option<Value> {
+pub fn open(page: &str, (width, height): (u32, u32), until: &str, probe: &str) -> Option<Value> {
     let Some(browser) = BROWSERS.into_iter().find(runs) else {
         skipped("no headless Chromium");
         return None;
@@ -85,7 +80,7 @@ const PROBE: &str = "<script>window.addEventListener('load', function () {
     const out = document.createElement('script');
     out.type = 'application/json';
     out.id = 'seen';
-    out.textContent = JSON.stringify(seen).replace(/</g, '\\u003c');
+    out.textContent = JSON.stringify(seen).replace(/</g, '\\\\u003c');
     window.parent.document.body.append(out);
     window.parent.answered();
   }

@@ -1,9 +1,9 @@
 //! A comparison as a page that loads nothing.
 
 use super::comparison::{Comparison, Pair};
+use super::escape::escaped;
 use super::noise::Verdict;
 use super::text::{about, causes, change, factor_rows, interval, notes, summary, title, unmatched};
-use super::escape::escaped;
 use crate::run::{seconds, share};
 
 /// The page.

@@ -1,8 +1,8 @@
 //! The parts of reports of `run` that a comparison reads.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::fmt;
+use std::path::Path;
 
 use pacman_events::shown::shown_path;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};

@@ -234,7 +234,12 @@ pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
 
 fn factor(loss: &report::FactorLoss) -> Factor {
     let worst = loss.worst.map(|(reason, share)| worst(reason, share));
-    Factor { name: text::name(loss.factor), value: loss.value, about: text::meaning(loss.factor), worst }
+    Factor {
+        name: text::name(loss.factor),
+        value: loss.value,
+        about: text::meaning(loss.factor),
+        worst,
+    }
 }
 
 /// The factors of an MPI program over its processes, worst first.

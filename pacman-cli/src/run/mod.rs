@@ -65,6 +65,7 @@ use crate::trusted_driver;
 pub(crate) use arguments::RunArgs;
 use destination::{Destination, Form};
 use energy::EnergyMeter;
+pub(crate) use json::VERSION as FORMAT_VERSION;
 #[cfg(test)]
 pub(crate) use json::Written;
 pub(crate) use json_states::States;
@@ -72,9 +73,8 @@ use launch::Ended;
 use memory::{Found, Memory};
 use other_programs::OtherPrograms;
 use pacman_core::atomic_write;
-use ranks::{Gathered, Gathering};
-pub(crate) use json::VERSION as FORMAT_VERSION;
 pub(crate) use page::{PageArgs, page};
+use ranks::{Gathered, Gathering};
 pub(crate) use ranks::{MergeArgs, merge};
 pub(crate) use report::{FIGURES, Figure};
 use report::{Report, Run};

@@ -52,7 +52,11 @@ fn each_kind_of_error_is_one_line() {
         (vec![&later], 2, "it has version 99 of the format, not 3: run the program again"),
         (vec![&run, "-o", "page.pdf"], 2, "name a file that ends in .html"),
         (vec![&own, "-o", &own], 2, "it is the report itself"),
-        (vec![&run, "-o", "/no/such/page.html"], 4, "cannot write the page to /no/such/page.html: "),
+        (
+            vec![&run, "-o", "/no/such/page.html"],
+            4,
+            "cannot write the page to /no/such/page.html: ",
+        ),
     ] {
         let answer = pacman_pmu(&["report"]).args(&arguments).output().expect("it runs");
         let said = text(&answer.stderr);

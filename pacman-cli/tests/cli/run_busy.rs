@@ -81,5 +81,5 @@ fn processes_of_one_program_that_take_each_other_s_processors_are_named_first() 
     );
     assert!(first.contains(&help), "{plain}");
     let page = reported(&program, &scratch, "html");
-    assert!(page.contains("<h1 data-verdict=\"more-threads-than-contexts\">"), "{page}");
+    assert!(page.contains("\"headline\":{\"kind\":\"more-threads-than-contexts\""), "{page}");
 }

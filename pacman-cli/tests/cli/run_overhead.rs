@@ -161,7 +161,7 @@ fn a_report_marks_its_estimates() {
     let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], SOURCE) else { return };
     for (form, marks) in [
         ("txt", &["±", " estimated figures of threads", " executions (--overhead)"][..]),
-        ("html", &["±", " estimated figures of threads"]),
+        ("html", &["\"sampling\":{\"timed\":"]),
         ("csv", &["timed_executions", "region_margin"]),
     ] {
         let path = scratch.path(&format!("report.{form}"));

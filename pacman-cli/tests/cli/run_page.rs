@@ -18,6 +18,12 @@ fn open(page: &str, size: (u32, u32), probe: &str) -> Option<Value> {
     browser::open(page, size, "document.documentElement.dataset.ready", probe)
 }
 
+/// The text of a drawn page; `None` without a browser.
+pub(super) fn drawn(page: &str) -> Option<String> {
+    let probe = "seen.text = document.getElementById('main').innerText.replace(/\u{a0}/g, ' ');";
+    Some(open(page, (1280, 800), probe)?["text"].as_str().expect("text").to_owned())
+}
+
 /// The document in a page.
 fn document(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"document\" data-form=\"json\">").expect("a document");
@@ -56,7 +62,10 @@ fn the_page_is_whole_in_itself_and_its_text_is_only_text() {
     ] {
         assert!(said.contains(part), "lacks {part:?}: {said}");
     }
-    assert_eq!((&seen["regions"], &seen["areas"], &seen["bars"]), (&2.into(), &1.into(), &2.into()));
+    assert_eq!(
+        (&seen["regions"], &seen["areas"], &seen["bars"]),
+        (&2.into(), &1.into(), &2.into())
+    );
 }
 
 /// The demands on every page at every width.
@@ -306,8 +315,7 @@ fn siblings_that_compete_for_a_core_are_named_on_the_first_screen() {
     let Some((page, _)) = answer else { return };
     assert_eq!(verdict(&page), "smt-contention");
     let said = headline(&page);
-    let slots =
-        "in digest, line 18, hash.c:18: 50 % of their issue slots go to the sibling";
+    let slots = "in digest, line 18, hash.c:18: 50 % of their issue slots go to the sibling";
     assert!(said.contains(slots) && said.contains("SMT off pays, 1.00 to 1."), "{said}");
     let expected = "To help: run one thread a core, by OMP_NUM_THREADS=2 OMP_PLACES=cores.";
     assert_eq!(help(&page), expected);

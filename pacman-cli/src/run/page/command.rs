@@ -40,16 +40,21 @@ pub(crate) fn page(args: &PageArgs) -> CliResult {
     let shown = shown_path(&output);
     let ending = output.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if !["html", "htm"].contains(&&*ending.to_ascii_lowercase()) {
-        return Err(CliError::BadInput(format!("cannot write a page to {shown}: name a file that ends in .html")));
+        return Err(CliError::BadInput(format!(
+            "cannot write a page to {shown}: name a file that ends in .html"
+        )));
     }
     if atomic_write::is_same(&args.report, &output) {
-        return Err(CliError::BadInput(format!("cannot write the page to {shown}: it is the report itself")));
+        return Err(CliError::BadInput(format!(
+            "cannot write the page to {shown}: it is the report itself"
+        )));
     }
     let document = read_report(&args.report, "draw")?;
     let page = super::with(&document).map_err(|error| {
         CliError::BadInput(format!("cannot draw {}: {error}", shown_path(&args.report)))
     })?;
-    atomic_write::write(&output, page.as_bytes())
-        .map_err(|error| CliError::Unwritable(format!("cannot write the page to {shown}: {error}")))?;
+    atomic_write::write(&output, page.as_bytes()).map_err(|error| {
+        CliError::Unwritable(format!("cannot write the page to {shown}: {error}"))
+    })?;
     Ok(0)
 }

@@ -46,7 +46,8 @@ fn condense(process: &mut Members, room: usize) -> serde_json::Result<()> {
     let mut left = room;
     for text in texts.into_iter().take(ROWS) {
         let region = Members::read(text)?;
-        let own = region.length() - BY_THREAD.iter().map(|name| length(region.text(name))).sum::<usize>();
+        let own =
+            region.length() - BY_THREAD.iter().map(|name| length(region.text(name))).sum::<usize>();
         if own > left {
             break;
         }

@@ -33,7 +33,12 @@ fn with(document: &[u8]) -> serde_json::Result<String> {
 
 /// The template with style, script and document in the places of its marks.
 fn filled(packed: &Packed) -> String {
-    let parts = [("<!--style-->", STYLE), ("<!--form-->", packed.form), ("<!--document-->", &packed.text), ("<!--script-->", SCRIPT)];
+    let parts = [
+        ("<!--style-->", STYLE),
+        ("<!--form-->", packed.form),
+        ("<!--document-->", &packed.text),
+        ("<!--script-->", SCRIPT),
+    ];
     let (mut page, mut rest) = (String::with_capacity(packed.text.len() + (1 << 17)), TEMPLATE);
     for (mark, part) in parts {
         let (before, after) = rest.split_once(mark).expect("the template has the mark once");

@@ -25,7 +25,10 @@ impl Packed {
 /// JSON that no script element ends at, and no old JavaScript either: `</script>` and `<!--` mean something even
 /// inside of a string, and so do two line separators.
 fn harmless(json: &str) -> String {
-    json.trim_end().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    json.trim_end()
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -64,7 +67,8 @@ mod tests {
 
     #[test]
     fn digits_are_those_of_rfc_4648() {
-        let pairs = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        let pairs =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
         for (plain, digits) in pairs {
             assert_eq!(base64(plain.as_bytes()), digits);
         }

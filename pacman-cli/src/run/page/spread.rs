@@ -20,7 +20,14 @@ fn object(columns: &Value, threads: &[Option<u64>]) -> Value {
             Value::Array(values) => list(values, threads)?,
             Value::Number(same) => {
                 let value = same.as_f64()?;
-                json!([same, threads.first(), same, same, threads.first(), value * threads.len() as f64])
+                json!([
+                    same,
+                    threads.first(),
+                    same,
+                    same,
+                    threads.first(),
+                    value * threads.len() as f64
+                ])
             }
             _ => return None,
         };

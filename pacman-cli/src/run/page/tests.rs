@@ -65,7 +65,11 @@ fn pages_of_one_and_of_a_thousand_threads_are_small_and_drawn_at_once() {
                 seen.threads = count('.by-thread tbody tr');";
             let Some(seen) = open(&page, size, probe) else { return };
             println!("{threads} threads x 500 regions at {size:?}: {} ms", seen["drawn"]);
-            assert!(seen["drawn"].as_f64().expect("a time") < 2000.0, "{threads}: {}", seen["drawn"]);
+            assert!(
+                seen["drawn"].as_f64().expect("a time") < 2000.0,
+                "{threads}: {}",
+                seen["drawn"]
+            );
             assert_eq!((&seen["overflow"], &seen["rows"]), (&0.into(), &500.into()), "{size:?}");
             if threads == 1024 {
                 let panel = seen["panel"].as_str().expect("text");
@@ -88,12 +92,16 @@ fn threads_of_a_wide_team_are_a_table_when_it_is_opened() {
         seen.after = count('table.threads tbody tr');
         seen.bars = count('.panel .who');";
     let Some(seen) = drawn(&report, probe) else { return };
-    assert_eq!((&seen["before"], &seen["after"], &seen["bars"]), (&0.into(), &256.into(), &256.into()));
+    assert_eq!(
+        (&seen["before"], &seen["after"], &seen["bars"]),
+        (&0.into(), &256.into(), &256.into())
+    );
 }
 
 #[test]
 fn hostile_names_are_text_and_nothing_else() {
-    let evil = "</script><img src=x onerror=\"window.errors.push('ran')\"><!--<script>\u{2028}&amp;";
+    let evil =
+        "</script><img src=x onerror=\"window.errors.push('ran')\"><!--<script>\u{2028}&amp;";
     let mut recording = made::with_phase(timed(&[spec(4.0, 0), spec(0.0, 2)], "barrier"));
     recording.process.command = vec![evil.into(), evil.into()];
     recording.process.host = Some(evil.into());
@@ -117,7 +125,10 @@ fn hostile_names_are_text_and_nothing_else() {
         seen.title = document.title;";
     let Some(seen) = open(&page, (390, 844), probe) else { return };
     let none: Value = 0.into();
-    assert_eq!([&seen["images"], &seen["scripts"], &seen["listeners"], &seen["overflow"]], [&none; 4]);
+    assert_eq!(
+        [&seen["images"], &seen["scripts"], &seen["listeners"], &seen["overflow"]],
+        [&none; 4]
+    );
     says(&seen, "</script><img src=x onerror=\"window.errors.push('ran')\"><!--<script>");
     assert!(seen["title"].as_str().expect("a title").contains("<img src=x"), "{seen}");
 }
@@ -128,7 +139,16 @@ fn a_report_of_an_earlier_version_is_drawn() {
     fn forget(value: &mut Value) {
         match value {
             Value::Object(members) => {
-                let later = ["headline", "factors", "losses", "at", "short_name", "title", "mpi_factors", "region_figures"];
+                let later = [
+                    "headline",
+                    "factors",
+                    "losses",
+                    "at",
+                    "short_name",
+                    "title",
+                    "mpi_factors",
+                    "region_figures",
+                ];
                 later.iter().for_each(|name| drop(members.remove(*name)));
                 members.values_mut().for_each(forget);
             }
@@ -236,11 +256,16 @@ fn ranks_stand_in_their_order_with_their_regions() {
         seen.ranks = all('table.ranks tbody tr:first-child td');";
     for size in SIZES {
         let Some(seen) = open(&super::of(&report), size, probe) else { return };
-        let order = json!(["rank 0x, process 100, node<1>", "rank 1x, process 99, node<1>", "rank 2process 98, node<1>"]);
+        let order = json!([
+            "rank 0x, process 100, node<1>",
+            "rank 1x, process 99, node<1>",
+            "rank 2process 98, node<1>"
+        ]);
         assert_eq!((&seen["order"], &seen["overflow"]), (&order, &0.into()));
         says(&seen, "Details are of the first 2; JSON and CSV have those of 1 more.");
         // 8 s in each of three ranks.
-        let first = ["0", "1", "2", "3"].map(|at| seen["ranks"][at.parse::<usize>().expect("a place")].clone());
+        let first = ["0", "1", "2", "3"]
+            .map(|at| seen["ranks"][at.parse::<usize>().expect("a place")].clone());
         assert_eq!(first[..3], ["3", "3", "8.00 s"].map(Value::from));
     }
 }
@@ -300,4 +325,25 @@ fn regions_beyond_the_colours_are_one_area_and_bins_are_few() {
 fn no_timeline_is_said() {
     let Some(seen) = drawn(&report(&[recording(1)]), "") else { return };
     says(&seen, "too short for a timeline");
+}
+
+#[test]
+fn counts_carry_their_marks() {
+    let mut recording = made::with_phase(timed(&[spec(4.0, 0), spec(0.0, 2)], "barrier"));
+    for row in &mut recording.regions[0].rows {
+        row.counts = vec![Some(1_000_000_000)];
+    }
+    let mut document: Value =
+        serde_json::from_str(&json::line(&report(&[recording]))).expect("JSON");
+    let figures = &mut document["processes"][0]["regions"][0]["figures"];
+    for (member, value) in [("reading_shares", 0.75), ("counted_shares", 0.25), ("margins", 2e7)] {
+        figures[member] = json!({"task-clock": value});
+    }
+    figures["complete"] = false.into();
+    let page = super::with(document.to_string().as_bytes()).expect("a page");
+    let Some(seen) = open(&page, (1280, 800), "seen.count = all('.counts tbody td')[0];") else {
+        return;
+    };
+    let count = seen["count"].as_str().expect("text");
+    assert!(count.starts_with(">=2.00 s! ±20.0 ms (25.0%)"), "{count}");
 }

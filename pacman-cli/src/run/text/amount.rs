@@ -2,8 +2,8 @@
 
 use crate::run::report::{Count, MOSTLY_READINGS, Unit};
 use crate::stat::grouped;
-pub(in crate::run) use pacman_events::plural::number;
 use pacman_events::plural::is;
+pub(in crate::run) use pacman_events::plural::number;
 
 pub(in crate::run) use crate::words::metric;
 pub(crate) use crate::words::{rounded, seconds, share, signed};

@@ -24,8 +24,7 @@ pub(super) fn of(region: &RegionReport) -> Option<(Sentence, String)> {
         return None;
     }
     let place = format!(" in {}", titled(region));
-    let mut sentence =
-        Sentence::default().strong("Siblings compete for their core").plain(&place);
+    let mut sentence = Sentence::default().strong("Siblings compete for their core").plain(&place);
     if let Some(mean) = mean {
         sentence = sentence
             .plain(": ")

@@ -91,13 +91,9 @@ fn of_times(process: &ProcessReport) -> Sentence {
     let first = format!("{} of {whole} in {regions}; ", share(process.share()));
     let first = Sentence::default().plain(&first);
     match process.worst().filter(|region| region.lost() >= WORTH * process.process.seconds) {
-        Some(region) => first
-            .plain("the most is lost in ")
-            .strong(&region.name.short())
-            .plain(&format!(
-                ": its threads wait {} of the time.",
-                share(region.waiting.unwrap_or(0.0))
-            )),
+        Some(region) => first.plain("the most is lost in ").strong(&region.name.short()).plain(
+            &format!(": its threads wait {} of the time.", share(region.waiting.unwrap_or(0.0))),
+        ),
         None => first.plain("little is lost to waiting."),
     }
 }

@@ -38,12 +38,7 @@ fn what_costs_most_is_named_with_its_place() {
         ),
         ([3.0, 3.0], "ordered", "ordered", "Waiting for an ordered part costs 35 %"),
         ([3.0, 3.0], "taskwait", "tasks", "Waiting for tasks costs 35 %"),
-        (
-            [3.0, 3.0],
-            "loop",
-            "common",
-            "Starting threads and letting them meet costs 35 %",
-        ),
+        ([3.0, 3.0], "loop", "common", "Starting threads and letting them meet costs 35 %"),
         ([0.1, 0.1], "lock", "little", "Little is lost: 96 % of the threads’ time"),
     ] {
         let (own, said, _) = judged(&[timed(&threads(waits), cause)]);
@@ -79,10 +74,7 @@ fn mpi_is_named_by_its_call() {
     waits.sites[0].call = Some("MPI_Recv".into());
     let (kind, said, _) = judged(&[recording]);
     assert_eq!(kind, "mpi", "{said}");
-    assert_eq!(
-        said,
-        "MPI costs 35 % of the threads’ time: threads wait in MPI_Recv, a<b.c:20."
-    );
+    assert_eq!(said, "MPI costs 35 % of the threads’ time: threads wait in MPI_Recv, a<b.c:20.");
 }
 
 #[test]
@@ -91,10 +83,7 @@ fn serial_code_has_no_region() {
     recording.process.seconds = 16.0;
     let (kind, said, _) = judged(&[recording]);
     assert_eq!(kind, "serial");
-    assert!(
-        said.starts_with("Serial code costs 25 % of the threads’ time: one"),
-        "{said}"
-    );
+    assert!(said.starts_with("Serial code costs 25 % of the threads’ time: one"), "{said}");
 }
 
 /// Waits are not blamed if threads had no processor.
