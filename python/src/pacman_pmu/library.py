@@ -100,10 +100,14 @@ class Library:
 
 
 def candidates() -> List[str]:
-    """Where the library may be: ``PACMAN_LIBRARY`` alone, or the loader's and command's places."""
+    """Where the library may be: ``PACMAN_LIBRARY`` alone, else the wheel's, else the usual places."""
     named = os.environ.get("PACMAN_LIBRARY")
     if named:
         return [named]
+    # A wheel has the library of its own version; a package that was built from the sources has none.
+    own = Path(__file__).with_name("libpacman.so.0")
+    if own.exists():
+        return [str(own)]
     found = ["libpacman.so.0", "libpacman.so"]
     command = shutil.which("pacman-pmu")
     if command:
