@@ -29,7 +29,7 @@ pub(crate) struct RunArgs {
     pub(super) energy: bool,
 
     /// Write the report to FILE. The ending gives the format: .txt, .csv, .json, .html, .trace.json
-    /// (Chrome trace, for Perfetto) or .prom (OpenMetrics)
+    /// (Chrome trace, for Perfetto), .talp.json (for TALP-Pages; includes --waits) or .prom (OpenMetrics)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
@@ -135,6 +135,7 @@ Examples:
   pacman-pmu run -o report.html -- ./program           a page for the browser
   pacman-pmu run --waits -o run.trace.json -- ./program
                                                        a trace, to open in Perfetto
+  pacman-pmu run -o run.talp.json -- ./program         TALP's figures, for TALP-Pages
   pacman-pmu run -o run.prom -- ./program              metrics, for Prometheus and others
   pacman-pmu run --threads 4 -- ./program              with OMP_NUM_THREADS=4
   pacman-pmu run --adapt -- ./program                  the places of threads chosen for time

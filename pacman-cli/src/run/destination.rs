@@ -9,7 +9,7 @@ use pacman_events::shown::shown_path;
 
 use super::report::{Column, ProcessReport, Report};
 use super::text::Extent;
-use super::{csv, json, open_metrics, page, text, trace};
+use super::{csv, json, open_metrics, page, talp, text, trace};
 use crate::error::{CliError, CliResult};
 use crate::output;
 use crate::overwritten::Before;
@@ -23,6 +23,7 @@ pub(super) enum Form {
     Csv,
     Json,
     Html,
+    Talp,
     Trace,
     OpenMetrics,
 }
@@ -45,6 +46,11 @@ impl Form {
         matches!(Form::of(path), Ok(Form::Trace))
     }
 
+    /// Whether a file of that name gets what TALP writes.
+    pub(super) fn is_talp(path: &Path) -> bool {
+        matches!(Form::of(path), Ok(Form::Talp))
+    }
+
     /// The form that a file's name asks for.
     pub(super) fn of(path: &Path) -> CliResult<Form> {
         if path.as_os_str() == "-" {
@@ -56,6 +62,9 @@ impl Form {
         if name.as_encoded_bytes().ends_with(b".trace.json") {
             return Ok(Form::Trace);
         }
+        if name.as_encoded_bytes().ends_with(b".talp.json") {
+            return Ok(Form::Talp);
+        }
         let extension = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
         match extension.to_ascii_lowercase().as_str() {
             "txt" => Ok(Form::Text),
@@ -64,7 +73,7 @@ impl Form {
             "prom" => Ok(Form::OpenMetrics),
             "html" | "htm" => Ok(Form::Html),
             _ => Err(CliError::BadInput(format!(
-                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json or .prom",
+                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json, .talp.json or .prom",
                 shown_path(path)
             ))),
         }
@@ -115,8 +124,8 @@ impl Destination {
         events: &[Column],
     ) -> CliResult<()> {
         let path = match (self.form, &self.file) {
-            (Form::Json | Form::Csv | Form::Trace | Form::OpenMetrics, Some(path)) => path,
-            _ => return self.write(report),
+            (Form::Text | Form::Html, _) | (_, None) => return self.write(report),
+            (_, Some(path)) => path,
         };
         let unwritable = |error| CliError::Unwritable(unwritten(path, &error));
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -129,6 +138,7 @@ impl Destination {
         let mut out = io::BufWriter::new(&draft);
         let written = match self.form {
             Form::Csv => csv::stream(processes, events, &mut out),
+            Form::Talp => talp::stream(report, processes, &mut out),
             Form::Trace => trace::stream(report, processes, &mut out),
             Form::OpenMetrics => open_metrics::stream(report, processes, &mut out),
             _ => json::stream(report, processes, &mut out),
@@ -151,6 +161,7 @@ impl Destination {
             Form::Csv => csv::write(report),
             Form::Json => json::write(report),
             Form::Html => page::of(report),
+            Form::Talp => talp::write(report),
             Form::Trace => trace::write(report),
             Form::OpenMetrics => open_metrics::write(report),
         };

@@ -38,6 +38,7 @@ mod signals;
 mod spawn;
 mod spin;
 mod start;
+mod talp;
 mod text;
 mod threads;
 mod trace;

@@ -143,6 +143,11 @@ pub(super) fn may_pack(args: &RunArgs) -> bool {
     args.adapt && !args.narrow && !args.energy && objective == Objective::Time
 }
 
+/// Whether waits are timed: TALP's efficiencies need them.
+fn waits(args: &RunArgs) -> bool {
+    args.waits || !args.adapt && args.output.as_deref().is_some_and(Form::is_talp)
+}
+
 /// The library's environment, with nothing left of another run around this one.
 pub(super) fn environment(
     args: &RunArgs,
@@ -165,7 +170,7 @@ pub(super) fn environment(
         share: shared.map(|shared| shared.segment().clone()),
         watch: watch.map(|watch| watch.segment().clone()),
         waiting: args.waiting.unwrap_or_default(),
-        waits: args.waits,
+        waits: waits(args),
         trace: !args.adapt && args.output.as_deref().is_some_and(Form::is_trace),
         overhead: overhead(args),
         ..Options::default()

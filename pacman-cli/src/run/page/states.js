@@ -4,12 +4,12 @@
 const STATES = {
   useful: ['s-useful', 'useful'], busy: ['s-useful', 'busy'], start: ['s-start', 'start'],
   barrier: ['s-barrier', 'barrier'], loop: ['s-loop', 'loop end'], lock: ['s-lock', 'lock'],
-  ordered: ['s-ordered', 'ordered'], tasks: ['s-tasks', 'tasks'], mpi: ['s-mpi', 'MPI'],
+  chunks: ['s-chunks', 'chunks'], ordered: ['s-ordered', 'ordered'], tasks: ['s-tasks', 'tasks'], mpi: ['s-mpi', 'MPI'],
   end: ['s-end', 'region end'], waiting: ['s-end', 'waiting'], serial: ['s-serial', 'no region'],
 };
 const STATE_OF = {
   start: 'start', end: 'end', barrier: 'barrier', critical: 'lock', atomic: 'lock', lock: 'lock',
-  ordered: 'ordered', taskwait: 'tasks', taskgroup: 'tasks', mpi: 'mpi',
+  chunks: 'chunks', ordered: 'ordered', taskwait: 'tasks', taskgroup: 'tasks', mpi: 'mpi',
 };
 function stateOf(cause) { return STATE_OF[cause] || 'loop'; }
 

@@ -52,7 +52,7 @@ pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::RegionReport;
 pub(super) use seats::Seat;
 pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
-pub(super) use states::{Reason, SiteReport, ThreadStates, WaitSum};
+pub(super) use states::{Losses, Reason, SiteReport, ThreadStates, WaitSum};
 pub(super) use thread::Thread;
 
 /// All about one run.

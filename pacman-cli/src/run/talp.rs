@@ -1,0 +1,339 @@
+//! The report in the form of DLB's TALP, version 3.6, which TALP-Pages makes pages of.
+//!
+//! A member whose value is not known is left out. TALP-Pages reads no file without `cycles` and `instructions`: these
+//! are 0 without counts, as in TALP's own files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::report::{Losses, MpiFactors, ProcessReport, RegionReport, Report};
+use crate::document;
+
+/// The file of this report.
+pub(super) fn write(report: &Report) -> String {
+    let mut sums = Sums::default();
+    report.processes.iter().for_each(|process| sums.add(process));
+    document::text(&sums.document(report))
+}
+
+/// Writes the file with these processes instead of the report's, one after the other.
+pub(super) fn stream(
+    report: &Report,
+    processes: impl Iterator<Item = ProcessReport>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut sums = Sums::default();
+    processes.for_each(|process| sums.add(&process));
+    document::write(out, &sums.document(report))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    dlb_version: String,
+    timestamp: String,
+    resources: Resources,
+    #[serde(rename = "Application")]
+    application: Map<String, Value>,
+    /// TALP has no such member, and TALP-Pages reads on.
+    notes: Vec<&'a str>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resources {
+    num_cpus: u64,
+    num_nodes: u64,
+    num_mpi_ranks: u64,
+}
+
+/// A region of TALP: the whole program, or a parallel region. Times are nanoseconds of all threads together.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    #[serde(flatten)]
+    resources: Resources,
+    cycles: u64,
+    instructions: u64,
+    num_measurements: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_mpi_calls: Option<u64>,
+    num_omp_parallels: u64,
+    elapsed_time: u64,
+    #[serde(flatten)]
+    times: Option<Times>,
+    #[serde(flatten)]
+    mpi: Option<MpiEfficiency>,
+    #[serde(flatten)]
+    efficiency: Option<OmpEfficiency>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Times {
+    useful_time: u64,
+    mpi_time: u64,
+    omp_load_imbalance_time: u64,
+    omp_scheduling_time: u64,
+    omp_serialization_time: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MpiEfficiency {
+    mpi_parallel_efficiency: f64,
+    mpi_communication_efficiency: f64,
+    mpi_load_balance: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mpi_load_balance_in: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mpi_load_balance_out: Option<f64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OmpEfficiency {
+    parallel_efficiency: f64,
+    omp_parallel_efficiency: f64,
+    omp_load_balance: f64,
+    omp_scheduling_efficiency: f64,
+    omp_serialization_efficiency: f64,
+}
+
+/// Seconds of all threads: useful, and lost by reason.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seconds {
+    useful: f64,
+    mpi: f64,
+    uneven: f64,
+    common: f64,
+    serial: f64,
+}
+
+impl Seconds {
+    fn of(serial: f64, losses: &Losses) -> Seconds {
+        let Losses { there, mpi, uneven, common, .. } = *losses;
+        let useful = (there - mpi - uneven - common).max(0.0);
+        Seconds { useful, mpi, uneven, common, serial: serial.max(0.0) }
+    }
+
+    fn add(&mut self, other: &Seconds) {
+        self.useful += other.useful;
+        self.mpi += other.mpi;
+        self.uneven += other.uneven;
+        self.common += other.common;
+        self.serial += other.serial;
+    }
+
+    /// DLB's formulas, in which time in MPI is useful to OpenMP.
+    fn efficiency(&self) -> Option<OmpEfficiency> {
+        let Seconds { useful, mpi, uneven, common, serial } = *self;
+        let works = useful + mpi;
+        let all = works + uneven + common + serial;
+        let part = |above: f64, below: f64| if below > 0.0 { rounded(above / below) } else { 1.0 };
+        (all > 0.0).then(|| OmpEfficiency {
+            parallel_efficiency: part(useful, all),
+            omp_parallel_efficiency: part(works, all),
+            omp_load_balance: part(works + serial, works + serial + uneven),
+            omp_scheduling_efficiency: part(works + serial + uneven, all),
+            omp_serialization_efficiency: part(works, works + serial),
+        })
+    }
+
+    fn times(&self) -> Times {
+        Times {
+            useful_time: nanoseconds(self.useful),
+            mpi_time: nanoseconds(self.mpi),
+            omp_load_imbalance_time: nanoseconds(self.uneven),
+            omp_scheduling_time: nanoseconds(self.common),
+            omp_serialization_time: nanoseconds(self.serial),
+        }
+    }
+}
+
+/// What all processes have of the program or of a region.
+#[derive(Debug)]
+struct Sum {
+    cpus: u64,
+    ranks: u64,
+    hosts: BTreeSet<Option<String>>,
+    /// Of the process with the longest.
+    elapsed: f64,
+    measurements: u64,
+    parallels: u64,
+    /// `None` if a process does not know its own.
+    seconds: Option<Seconds>,
+    /// Cycles and instructions of useful time.
+    counts: Option<(u64, u64)>,
+}
+
+impl Default for Sum {
+    fn default() -> Sum {
+        Sum {
+            cpus: 0,
+            ranks: 0,
+            hosts: BTreeSet::new(),
+            elapsed: 0.0,
+            measurements: 0,
+            parallels: 0,
+            seconds: Some(Seconds::default()),
+            counts: Some((0, 0)),
+        }
+    }
+}
+
+impl Sum {
+    fn add(&mut self, process: &ProcessReport, threads: u32, elapsed: f64, of: Option<Seconds>) {
+        self.cpus += u64::from(threads);
+        self.ranks += u64::from(process.process.rank.is_some());
+        self.hosts.insert(process.process.host.clone());
+        self.elapsed = self.elapsed.max(elapsed);
+        self.seconds = self.seconds.zip(of).map(|(mut sum, own)| {
+            sum.add(&own);
+            sum
+        });
+    }
+
+    fn resources(&self) -> Resources {
+        let num_nodes = self.hosts.len() as u64;
+        Resources { num_cpus: self.cpus, num_nodes, num_mpi_ranks: self.ranks }
+    }
+
+    fn entry(&self, mpi_calls: Option<u64>, mpi: Option<MpiEfficiency>) -> Value {
+        let (cycles, instructions) = self.counts.unwrap_or((0, 0));
+        let entry = Entry {
+            resources: self.resources(),
+            cycles,
+            instructions,
+            num_measurements: self.measurements,
+            num_mpi_calls: mpi_calls,
+            num_omp_parallels: self.parallels,
+            elapsed_time: nanoseconds(self.elapsed),
+            times: self.seconds.map(|seconds| seconds.times()),
+            mpi,
+            efficiency: self.seconds.and_then(|seconds| seconds.efficiency()),
+        };
+        serde_json::to_value(entry).expect("names are strings")
+    }
+}
+
+/// The program, and its regions by name.
+#[derive(Debug, Default)]
+struct Sums {
+    whole: Sum,
+    regions: BTreeMap<String, Sum>,
+}
+
+impl Sums {
+    fn add(&mut self, process: &ProcessReport) {
+        // A shell that starts the program is no part of it.
+        if !process.has_figures() && process.mpi.is_none() {
+            return;
+        }
+        let tree = process.efficiency.as_ref().filter(|tree| tree.margin <= 0.5);
+        let threads = tree.map_or(process.threads, |tree| tree.threads);
+        let seconds = tree.map(|tree| Seconds::of(tree.serial, &tree.losses));
+        self.whole.add(process, threads, process.process.seconds, seconds);
+        self.whole.measurements += 1;
+        // Counters run in regions alone.
+        self.whole.counts = None;
+        for region in &process.regions {
+            self.whole.parallels += region.executions;
+            // TALP's name for the program.
+            let name = match region.name.text.as_str() {
+                WHOLE => format!("region {WHOLE}"),
+                name => name.to_owned(),
+            };
+            let sum = self.regions.entry(name).or_default();
+            let threads = region.teams.iter().map(|team| team.threads).max().unwrap_or(1);
+            let seconds = region
+                .states
+                .as_ref()
+                .filter(|_| region.sampling.is_none_or(|sampling| sampling.margin <= 0.5));
+            let seconds = seconds.map(|states| Seconds::of(0.0, &states.losses));
+            sum.add(process, threads, region.seconds, seconds);
+            sum.measurements += region.executions;
+            sum.parallels += region.executions;
+            sum.counts = sum
+                .counts
+                .zip(counts(process, region))
+                .map(|(sum, own)| (sum.0.saturating_add(own.0), sum.1.saturating_add(own.1)));
+        }
+    }
+
+    fn document<'a>(&self, report: &'a Report) -> Document<'a> {
+        let calls = &report.overview.mpi;
+        let uses_mpi = !calls.calls.is_empty();
+        let mpi_calls = calls.calls.iter().map(|call| call.count + call.inside_count).sum();
+        let mut application = Map::new();
+        let mpi = match uses_mpi {
+            true => MpiFactors::of(&calls.times).map(|of| over_processes(&of, calls.hosts.len())),
+            false => Some(WITHOUT_MPI),
+        };
+        let known = self.whole.seconds.is_some();
+        application.insert(WHOLE.into(), self.whole.entry(known.then_some(mpi_calls), mpi));
+        for (name, region) in &self.regions {
+            // How processes wait for each other in one region is not known.
+            let mpi = (!uses_mpi).then_some(WITHOUT_MPI);
+            application.insert(name.clone(), region.entry((!uses_mpi && known).then_some(0), mpi));
+        }
+        let version = &report.provenance.version;
+        let simulated = report.simulated.as_ref();
+        let simulated = simulated.map(|name| format!("; counts of the simulated machine {name}"));
+        Document {
+            dlb_version: format!("3.6.0 (pacman-pmu {version}{})", simulated.unwrap_or_default()),
+            // Local times of TALP have no zone.
+            timestamp: report.provenance.date().trim_end_matches('Z').into(),
+            resources: self.whole.resources(),
+            application,
+            notes: report.remarks(),
+        }
+    }
+}
+
+/// TALP's name for the program.
+const WHOLE: &str = "Global";
+
+/// Without MPI no time is lost to it.
+const WITHOUT_MPI: MpiEfficiency = MpiEfficiency {
+    mpi_parallel_efficiency: 1.0,
+    mpi_communication_efficiency: 1.0,
+    mpi_load_balance: 1.0,
+    mpi_load_balance_in: Some(1.0),
+    mpi_load_balance_out: Some(1.0),
+};
+
+fn over_processes(factors: &MpiFactors, hosts: usize) -> MpiEfficiency {
+    let balance = rounded(factors.load_balance);
+    let on_one = hosts <= 1;
+    MpiEfficiency {
+        mpi_parallel_efficiency: rounded(factors.mpi),
+        mpi_communication_efficiency: rounded(factors.communication),
+        mpi_load_balance: balance,
+        mpi_load_balance_in: on_one.then_some(balance),
+        mpi_load_balance_out: on_one.then_some(1.0),
+    }
+}
+
+/// Cycles and instructions of useful time.
+fn counts(process: &ProcessReport, region: &RegionReport) -> Option<(u64, u64)> {
+    let useful = &region.by_state.as_ref()?.useful;
+    let count = |name: &str| {
+        let at = process.columns.events.iter().position(|event| event.name == name)?;
+        let count = useful.counts.get(at)?.as_ref()?;
+        count.is_complete.then_some(count.value)
+    };
+    Some((count("CYCLES")?, count("INSTRUCTIONS")?))
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
+}
+
+/// TALP has two decimals, and more would be noise.
+fn rounded(part: f64) -> f64 {
+    (part * 1e4).round() / 1e4
+}
