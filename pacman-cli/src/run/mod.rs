@@ -39,6 +39,8 @@ mod spawn;
 mod spin;
 mod start;
 mod talp;
+#[cfg(test)]
+mod talp_tests;
 mod text;
 mod threads;
 mod trace;

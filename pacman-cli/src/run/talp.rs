@@ -280,6 +280,10 @@ impl Sums {
             let mpi = (!uses_mpi).then_some(WITHOUT_MPI);
             application.insert(name.clone(), region.entry((!uses_mpi && known).then_some(0), mpi));
         }
+        let mut notes = report.remarks();
+        if !known {
+            notes.push(UNKNOWN);
+        }
         let version = &report.provenance.version;
         let simulated = report.simulated.as_ref();
         let simulated = simulated.map(|name| format!("; counts of the simulated machine {name}"));
@@ -289,10 +293,13 @@ impl Sums {
             timestamp: report.provenance.date().trim_end_matches('Z').into(),
             resources: self.whole.resources(),
             application,
-            notes: report.remarks(),
+            notes,
         }
     }
 }
+
+const UNKNOWN: &str = "the program has no efficiencies: its waits were not timed, were estimated too roughly, or several \
+                       threads started regions; --waits times them, and --overhead 100 times each";
 
 /// TALP's name for the program.
 const WHOLE: &str = "Global";

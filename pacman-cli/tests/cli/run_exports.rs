@@ -1,9 +1,11 @@
-//! `run`'s trace and metrics against its JSON, of the same run of a real program.
+//! `run`'s trace, metrics and form of TALP against its JSON, of the same run of a real program.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Stdio;
 
+use pacman_suite::command::have;
+use pacman_suite::skipped;
 use serde_json::Value;
 
 use super::rows::{rows, waits};
@@ -170,4 +172,48 @@ fn metrics_agree_with_the_json_report() {
             assert_eq!(count, number(&thread["figures"]["counts"]["task-clock"]));
         }
     }
+}
+
+#[test]
+fn the_form_of_talp_has_the_times_and_efficiencies_of_the_json_report() {
+    let Some([talp, json]) = reports([".talp.json", ".json"]) else { return };
+    let talp: Value = serde_json::from_str(&talp).expect("JSON");
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let process = &json["processes"][0];
+    let whole = &talp["Application"]["Global"];
+    let parallel = number(&process["efficiency"]["parallel"]);
+    assert!(is_near(number(&whole["parallelEfficiency"]), parallel, 1e-4), "{whole}, {parallel}");
+    let times = ["useful", "ompLoadImbalance", "ompScheduling", "ompSerialization", "mpi"];
+    let all: f64 = times.iter().map(|name| number(&whole[format!("{name}Time")])).sum();
+    let threads = number(&process["efficiency"]["threads"]) * number(&process["time_s"]);
+    assert!(is_near(all * 1e-9, threads, 1e-6), "{all} ns of {threads} s");
+    for region in list(&process["regions"]) {
+        let name = region["name"].as_str().expect("text");
+        let own = &talp["Application"][name];
+        let efficiency = number(&region["efficiency"]["parallel"]);
+        assert!(is_near(number(&own["parallelEfficiency"]), efficiency, 1e-4), "{own}, {region}");
+        assert!(is_near(number(&own["elapsedTime"]) * 1e-9, number(&region["time_s"]), 1e-8));
+    }
+}
+
+#[test]
+fn talp_pages_makes_its_pages_of_two_runs() {
+    if !have("talp") {
+        return skipped("no talp (pip install talp-pages)");
+    }
+    let scratch = Scratch::new();
+    let runs = scratch.path("runs/lock");
+    fs::create_dir_all(&runs).expect("a directory");
+    for name in ["one", "two"] {
+        let Some([report]) = reports([".talp.json"]) else { return };
+        fs::write(runs.join(format!("{name}.talp.json")), report).expect("a file");
+    }
+    let pages = scratch.path("pages");
+    let mut talp = std::process::Command::new("talp");
+    talp.args(["ci-report", "--no-badge", "-i"]).arg(scratch.path("runs")).arg("-o").arg(&pages);
+    let answer = talp.output().expect("it runs");
+    assert!(answer.status.success(), "{}", text(&answer.stderr));
+    let scaling = fs::read_to_string(pages.join("lock/scaling.html")).expect("a page");
+    assert!(scaling.contains("2xOpenMP"), "no run of two threads in {} bytes", scaling.len());
+    assert!(pages.join("index.html").exists());
 }
