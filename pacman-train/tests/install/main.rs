@@ -2,6 +2,7 @@
 //! every file.
 
 mod debian;
+mod packages;
 mod programs;
 mod tree;
 
