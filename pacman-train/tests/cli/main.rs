@@ -28,7 +28,7 @@ use pacman_suite::skipped;
 /// test takes where [`everyday`] has found it.
 fn pacman_pmu(arguments: &[&str]) -> Command {
     let own = Path::new(env!("CARGO_BIN_EXE_pacman-train"));
-    let of_others = ["run", "stat", "compare", "metrics", "budget"];
+    let of_others = ["run", "stat", "compare", "report", "metrics", "budget"];
     match arguments.first().is_some_and(|first| of_others.contains(first)) {
         true => command(&own.with_file_name("pacman-pmu"), arguments),
         false => command(own, arguments),

@@ -212,6 +212,12 @@ impl Place {
                 let arguments = ["train", file, "--samples", "1", "--events", "none", "-o", &model];
                 self.command(&arguments);
             }
+            "report" => {
+                let page = self.named("page.html");
+                self.command(&["report", file, "-o", &page]);
+                let text = fs::read_to_string(page).expect("a page");
+                assert!(text.contains("main, line 5"), "{text}");
+            }
             "evaluate" => drop(self.command(&["evaluate", "--json", file])),
             "predict" => {
                 let sample = self.written("record --regions").expect("the model was made of it");
