@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::run_report::report;
+use super::run_page::open;
+use super::run_report::{report, report_of};
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
@@ -43,6 +44,7 @@ fn each_kind_of_error_is_one_line() {
     let no_json = file("no.json", "x");
     let other = file("other.json", r#"{"format": "pacman-stat", "version": 1}"#);
     let later = file("later.json", r#"{"format": "pacman-run", "version": 99}"#);
+    let damaged = file("damaged.json", r#"{"format": "pacman-run", "version": 3, "processes": 7}"#);
     let own = file("own.html", "{}");
     let run = file("run.json", r#"{"format": "pacman-run", "version": 3, "processes": []}"#);
     for (arguments, status, why) in [
@@ -50,6 +52,7 @@ fn each_kind_of_error_is_one_line() {
         (vec![&*no_json], 2, "it is not a JSON report; pacman-pmu run -o FILE.json writes one"),
         (vec![&other], 2, "it is a pacman-stat, not a report of pacman-pmu run"),
         (vec![&later], 2, "it has version 99 of the format, not 3: run the program again"),
+        (vec![&damaged], 2, "damaged.json: invalid type: integer `7`, expected a sequence"),
         (vec![&run, "-o", "page.pdf"], 2, "name a file that ends in .html"),
         (vec![&own, "-o", &own], 2, "it is the report itself"),
         (
@@ -64,4 +67,83 @@ fn each_kind_of_error_is_one_line() {
         assert!(said.contains(why) && said.lines().count() == 1, "{arguments:?}: {said}");
         assert_eq!(text(&answer.stdout), "");
     }
+}
+
+/// A run of four threads whose waits were timed and events counted.
+fn document() -> Option<Value> {
+    let recording = include_str!("page/siblings.json");
+    let (report, _) = report_of(recording, "json", &["--machine", "zen4"])?;
+    Some(serde_json::from_str(&report).expect("JSON"))
+}
+
+/// The page that the command makes of a document.
+fn page_of(document: &Value) -> String {
+    let scratch = Scratch::new();
+    let old = scratch.file("old.json", &document.to_string());
+    let answer = pacman_pmu(&["report"]).arg(&old).output().expect("it runs");
+    assert_eq!((answer.status.code(), text(&answer.stderr)), (Some(0), ""));
+    fs::read_to_string(scratch.path("old.html")).expect("a page")
+}
+
+const WIDTHS: [(u32, u32); 4] = [(390, 844), (800, 600), (1280, 800), (1920, 1080)];
+
+/// Whatever stands in a report is nothing but text on the page.
+#[test]
+fn all_text_of_a_report_may_be_hostile() {
+    /// Puts `evil` in the place of each text that people or compilers choose.
+    fn spoil(value: &mut Value, evil: &str) {
+        const WORDS: [&str; 6] = ["format", "unit", "ending", "family", "began", "events"];
+        match value {
+            Value::String(text) => *text = evil.to_owned(),
+            Value::Array(values) => values.iter_mut().for_each(|one| spoil(one, evil)),
+            Value::Object(members) => {
+                let own = members.iter_mut().filter(|(name, _)| !WORDS.contains(&&***name));
+                own.for_each(|(_, member)| spoil(member, evil));
+            }
+            _ => {}
+        }
+    }
+    let Some(mut document) = document() else { return };
+    spoil(&mut document, "</script><img src=x onerror=\"window.errors.push('ran')\"><!--<script>");
+    let page = page_of(&document);
+    let probe = "
+        seen.foreign = document.querySelectorAll('main script, img, iframe, object, link, base, [onerror]').length;
+        seen.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+        seen.said = document.getElementById('main').innerText.split('<img src=x').length;";
+    for size in WIDTHS {
+        let Some(seen) = open(&page, size, probe) else { return };
+        assert_eq!((&seen["foreign"], &seen["overflow"]), (&0.into(), &0.into()), "{size:?}");
+        assert!(seen["said"].as_u64() > Some(10), "{size:?}: {seen}");
+    }
+}
+
+/// Causes of waits and figures of regions may come later than the page.
+#[test]
+fn what_the_page_does_not_know_is_drawn_too() {
+    let Some(mut document) = document() else { return };
+    let figure = json!({"name": "moonlight_s", "unit": "s", "about": "Seconds of moonlight."});
+    document["region_figures"].as_array_mut().expect("a list").push(figure);
+    document["processes"][0]["regions"][0]["moonlight_s"] = 1.25.into();
+    let mut colours = Vec::new();
+    for (cause, class, word) in [
+        ("barrier", "s-barrier", "barrier: "),
+        ("chunks", "s-chunks", "chunks of loops: "),
+        ("moonlight", "s-other", "moonlight: "),
+        ("constructor", "s-other", "constructor: "),
+    ] {
+        document["processes"][0]["sites"][0]["cause"] = cause.into();
+        let probe = format!(
+            "const part = document.querySelector('.panel .part.{class}');
+             seen.title = part.title;
+             seen.colour = getComputedStyle(part).background;
+             seen.facts = Array.from(document.querySelectorAll('.facts div'), fact => fact.textContent);"
+        );
+        let Some(seen) = open(&page_of(&document), (1280, 800), &probe) else { return };
+        assert!(seen["title"].as_str().is_some_and(|title| title.starts_with(word)), "{seen}");
+        let facts = seen["facts"].as_array().expect("a list");
+        assert!(facts.contains(&"moonlight1.25 s".into()), "{facts:?}");
+        colours.push(seen["colour"].clone());
+    }
+    assert!(colours[0] != colours[1] && colours[1] != colours[2], "{colours:?}");
+    assert_eq!(colours[2], colours[3]);
 }

@@ -14,7 +14,7 @@ use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
 /// Opens a page and waits until it is drawn.
-fn open(page: &str, size: (u32, u32), probe: &str) -> Option<Value> {
+pub(super) fn open(page: &str, size: (u32, u32), probe: &str) -> Option<Value> {
     browser::open(page, size, "document.documentElement.dataset.ready", probe)
 }
 

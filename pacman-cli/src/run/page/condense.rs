@@ -14,10 +14,10 @@ use super::spread;
 use crate::document;
 
 /// The document, with so many bytes for threads and as many for the rest of the regions.
+///
+/// # Errors
+/// If the document's processes are no list of objects.
 pub(super) fn within(document: &[u8], room: usize) -> serde_json::Result<Cow<'_, [u8]>> {
-    if document.len() <= room {
-        return Ok(document.into());
-    }
     let mut whole: Members = serde_json::from_slice(document)?;
     let texts = whole.list("processes")?;
     let mut processes: Vec<Members> = Vec::with_capacity(texts.len());
@@ -27,6 +27,9 @@ pub(super) fn within(document: &[u8], room: usize) -> serde_json::Result<Cow<'_,
         let has = |name| process.list(name).is_ok_and(|list| !list.is_empty());
         detailed += usize::from(has("regions") || has("phases"));
         processes.push(process);
+    }
+    if document.len() <= room {
+        return Ok(document.into());
     }
     let shared = room / detailed.clamp(1, DETAILED);
     for (place, process) in processes.iter_mut().enumerate() {

@@ -92,7 +92,8 @@ function unfold() {
 
 // Text of the document: JSON itself, or gzip in base64.
 async function unpacked(source) {
-  const bytes = Uint8Array.from(atob(source.textContent), letter => letter.charCodeAt(0));
+  const text = atob(source.textContent), bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).text();
 }
@@ -106,19 +107,26 @@ function show(text) {
     details.open = true;
     details.fill();
   }));
-  document.documentElement.dataset.ready = 'yes';
-  document.documentElement.dataset.drawn = String(Math.round(performance.now()));
+  // Laid out and painted, and not only made.
+  requestAnimationFrame(() => setTimeout(() => {
+    document.documentElement.dataset.drawn = String(Math.round(performance.now()));
+    document.documentElement.dataset.ready = 'yes';
+  }));
 }
 
 function failed(error) {
-  document.getElementById('main').replaceChildren(el('p', { class: 'warning' },
-    'This browser cannot draw the report: ' + error + '. A browser from 2023 on can.'));
+  document.getElementById('main').replaceChildren(el('p', { class: 'warning' }, 'The report cannot be drawn: ' + error +
+    '. The document is damaged, or the browser is older than 2023.'));
   throw error;
 }
 
 const source = document.getElementById('document');
 if (source.dataset.form === 'gzip') {
-  Promise.resolve(source).then(unpacked).then(show).catch(failed);
+  unpacked(source).then(show).catch(failed);
 } else {
-  show(source.textContent);
+  try {
+    show(source.textContent);
+  } catch (error) {
+    failed(error);
+  }
 }

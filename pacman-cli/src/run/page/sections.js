@@ -56,7 +56,7 @@ function slotsSection(process, at) {
   return el('section', { class: 'slots' },
     el('div', { class: 'head' }, el('h2', null, 'Issue slots'),
       hint('The parts of each thread’s slots. Siblings of a core are in a bracket.')),
-    hint(titled(region)), el('ol', { class: 'cores' }, bars),
+    hint(titled(region)), el('ol', { class: bars.length > MANY ? 'cores long' : 'cores' }, bars),
     legendOf(SLOTS.map(([name, kind, word]) => [kind, word, means[name]])), off);
 }
 

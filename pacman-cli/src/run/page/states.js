@@ -1,17 +1,21 @@
 // The states of threads as stacked bars: useful time, and waits by what they are for.
 
-// In the order of the bars: class and word. The last ones are for waits that were not timed.
+// In the order of the bars: class and word. The last ones are for waits that were not timed. A state that is not here
+// is a cause that the page does not know: it has a neutral colour and its own name.
 const STATES = {
   useful: ['s-useful', 'useful'], busy: ['s-useful', 'busy'], start: ['s-start', 'start'],
-  barrier: ['s-barrier', 'barrier'], loop: ['s-loop', 'loop end'], lock: ['s-lock', 'lock'],
-  chunks: ['s-chunks', 'chunks'], ordered: ['s-ordered', 'ordered'], tasks: ['s-tasks', 'tasks'], mpi: ['s-mpi', 'MPI'],
+  barrier: ['s-barrier', 'barrier'], loop: ['s-loop', 'loop end'], chunks: ['s-chunks', 'chunks of loops'],
+  lock: ['s-lock', 'lock'], ordered: ['s-ordered', 'ordered'], tasks: ['s-tasks', 'tasks'], mpi: ['s-mpi', 'MPI'],
   end: ['s-end', 'region end'], waiting: ['s-end', 'waiting'], serial: ['s-serial', 'no region'],
 };
+// The causes that share a state.
 const STATE_OF = {
-  start: 'start', end: 'end', barrier: 'barrier', critical: 'lock', atomic: 'lock', lock: 'lock',
-  chunks: 'chunks', ordered: 'ordered', taskwait: 'tasks', taskgroup: 'tasks', mpi: 'mpi',
+  sections: 'loop', single: 'loop', worksharing: 'loop', reduction: 'loop', critical: 'lock', atomic: 'lock',
+  taskwait: 'tasks', taskgroup: 'tasks',
 };
-function stateOf(cause) { return STATE_OF[cause] || 'loop'; }
+function stateOf(cause) { return Object.hasOwn(STATE_OF, cause) ? STATE_OF[cause] : String(cause); }
+function isKnown(state) { return Object.hasOwn(STATES, state); }
+function lookOf(state) { return isKnown(state) ? STATES[state] : ['s-other', state]; }
 
 function addTime(parts, state, time) {
   if (time > 0) parts[state] = (parts[state] || 0) + time;
@@ -20,7 +24,7 @@ function sumOf(parts) { return Object.values(parts).reduce((sum, time) => sum + 
 
 // Seconds by state of something with these times.
 function partsOfStates(process, states) {
-  const parts = {};
+  const parts = Object.create(null);
   addTime(parts, 'useful', states.useful_s);
   addTime(parts, 'start', states.starting_s);
   addTime(parts, 'end', states.end_s);
@@ -43,14 +47,14 @@ function partsOfThread(process, region, thread) {
   if (region.efficiency && thread.states) return partsOfStates(process, thread.states);
   const there = region.teams.filter(team => team.threads > thread.thread)
     .reduce((sum, team) => sum + team.time_s, 0);
-  const parts = {};
+  const parts = Object.create(null);
   addTime(parts, 'busy', thread.busy_s);
   addTime(parts, 'waiting', there - thread.busy_s);
   return parts;
 }
 
 function partsOfRegion(process, region) {
-  const parts = {};
+  const parts = Object.create(null);
   const add = own => Object.entries(own).forEach(([state, time]) => addTime(parts, state, time));
   if (!region.spread) {
     threadsOf(region).forEach(thread => add(partsOfThread(process, region, thread)));
@@ -65,7 +69,7 @@ function partsOfRegion(process, region) {
 
 // Of a process of which only these times are known.
 function partsOfTimes(time, inRegions, waiting) {
-  const parts = {};
+  const parts = Object.create(null);
   addTime(parts, 'busy', inRegions - waiting);
   addTime(parts, 'waiting', waiting);
   addTime(parts, 'serial', time - inRegions);
@@ -74,7 +78,7 @@ function partsOfTimes(time, inRegions, waiting) {
 
 // All threads of a process together, as parts of its wall time.
 function partsOfProcess(process, rank) {
-  const tree = process.efficiency, parts = {};
+  const tree = process.efficiency, parts = Object.create(null);
   if (tree && tree.losses) {
     tree.losses.forEach(loss => addTime(parts, stateOf(loss.cause), loss.time_s / tree.threads));
     addTime(parts, 'serial', tree.serial_s / tree.threads);
@@ -102,13 +106,17 @@ function bar(who, parts) {
 }
 
 // The states in their order with their parts of the time.
-function shown(parts) { return Object.keys(STATES).filter(state => parts[state] > 0); }
+function shown(parts) {
+  const states = Object.keys(STATES), others = Object.keys(parts).filter(state => !isKnown(state));
+  states.splice(states.indexOf('end'), 0, ...others);
+  return states.filter(state => parts[state] > 0);
+}
 
 // A bar that fills its track if it has `whole` seconds.
 function stateBar(parts, whole, who) {
   const all = sumOf(parts);
   return bar(who, shown(parts).map(state => [
-    ...STATES[state], parts[state] / all, whole > 0 ? Math.min(100, 100 * parts[state] / whole) : 0,
+    ...lookOf(state), parts[state] / all, whole > 0 ? Math.min(100, 100 * parts[state] / whole) : 0,
     seconds(parts[state]),
   ]));
 }
@@ -121,7 +129,7 @@ function legendOf(parts) {
 
 function stateLegend(parts) {
   const all = sumOf(parts);
-  return legendOf(shown(parts).map(state => [...STATES[state], parts[state] / all]));
+  return legendOf(shown(parts).map(state => [...lookOf(state), parts[state] / all]));
 }
 
 // Threads in their order, those that share a core beside each other.
@@ -157,5 +165,5 @@ function threadBars(process, region) {
     return el('li', { class: isShared ? 'core shared' : 'core' },
       isShared && el('span', { class: 'core-name' }, name), el('ol', null, core.map(line)));
   });
-  return [el('ol', { class: 'cores' }, cores), stateLegend(all)];
+  return [el('ol', { class: cores.length > MANY ? 'cores long' : 'cores' }, cores), stateLegend(all)];
 }

@@ -1,5 +1,8 @@
 // Tables that sort by their headings. A wide table scrolls by itself, and its first column stays.
 
+// Rows of a table, or cores of a picture, from which on a browser takes long to lay them out.
+const MANY = 64;
+
 // A cell; `value` is what it sorts by.
 function cell(text, value, attributes) {
   const own = Object.assign({}, attributes);
@@ -24,7 +27,8 @@ function table(label, kind, headings, rows, isSorted = true) {
   const made = el('table', { class: (isSorted ? 'sortable ' : '') + kind },
     el('thead', null, el('tr', null, headings.map(heading))), el('tbody', null, rows));
   if (isSorted) sortable(made);
-  return el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': label }, made);
+  const kindOfWide = rows.length > MANY ? 'wide long' : 'wide';
+  return el('div', { class: kindOfWide, tabindex: 0, role: 'region', 'aria-label': label }, made);
 }
 
 // Numbers are in `data-v`; text sorts by the language's rules, and what is absent comes last.
