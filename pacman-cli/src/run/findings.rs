@@ -56,7 +56,8 @@ pub(super) struct Finding {
     /// spin the most that a sleep can gain. For a quota it is the time beyond that in which the quota allows the
     /// work alone.
     pub(super) gain_s: f64,
-    /// Half of the interval of `gain_s` where waits are estimates from a sample; null if it is not known.
+    /// Half of the interval of `gain_s` where waits are estimates from a sample; null if it is not known, as for chunks
+    /// and a spin.
     pub(super) margin_s: Option<f64>,
 }
 
@@ -168,10 +169,9 @@ fn waits(process: &ProcessReport, region: &RegionReport) -> Option<Finding> {
     let total = |reason: &Reason| {
         losses.reasons.get(reason).map_or(0.0, |(uneven, common)| uneven + common)
     };
-    let is_another = |reason: &Reason| {
-        // These have findings of their own.
-        matches!(reason, Reason::Site(_, Cause::Mpi | Cause::Chunks))
-    };
+    // Requests for chunks have a finding of their own.
+    let is_another =
+        |reason: &Reason| reason.is_mpi() || matches!(reason, Reason::Site(_, Cause::Chunks));
     let reasons = losses.reasons.keys().copied().filter(|reason| !is_another(reason));
     let worst = reasons.max_by(|one, other| total(one).total_cmp(&total(other)))?;
     let (uneven, common) = losses.reasons.get(&worst).copied()?;

@@ -72,7 +72,7 @@ pub(super) struct Tree {
     /// The part of that without the time that all threads lost alike.
     scheduling: f64,
     /// Distance by which `parallel` may be from the truth, because waits of short regions are estimates; 0 if
-    /// they are exact.
+    /// they are exact. Requests for chunks of loops are estimates whose error is not known; a note says so.
     margin: f64,
     /// Seconds of all threads without a region.
     serial_s: f64,

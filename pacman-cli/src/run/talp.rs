@@ -154,7 +154,7 @@ impl Seconds {
     }
 }
 
-/// What all processes have of the program or of a region.
+/// The sums over all processes, of the program or of a region.
 #[derive(Debug)]
 struct Sum {
     cpus: u64,
@@ -229,7 +229,7 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, process: &ProcessReport) {
-        // A shell that starts the program is no part of it.
+        // A shell may start the program: its time is not the program's.
         if !process.has_figures() && process.mpi.is_none() {
             return;
         }

@@ -87,7 +87,7 @@ fn page_of(document: &Value) -> String {
 
 const WIDTHS: [(u32, u32); 4] = [(390, 844), (800, 600), (1280, 800), (1920, 1080)];
 
-/// Whatever stands in a report is nothing but text on the page.
+/// The page shows each name of a report as text.
 #[test]
 fn all_text_of_a_report_may_be_hostile() {
     /// Puts `evil` in the place of each text that people or compilers choose.

@@ -75,6 +75,8 @@ fn each_request_for_a_chunk_counts_and_small_chunks_are_a_finding() {
                 assert!((chunks - 2..=chunks + 2).contains(&count), "{compiler}: {count}");
                 assert!(0.0 < seconds && seconds <= 2.0 * [single, joined][at], "{seconds}");
             }
+            let notes = process["notes"].to_string();
+            assert!(notes.contains("requests for chunks of loops are counted"), "{notes}");
             let findings = process["findings"].as_array().expect("a list");
             let found = findings.iter().find(|finding| finding["kind"] == "chunks");
             let found = found.unwrap_or_else(|| panic!("{compiler}: {findings:#?}"));

@@ -3,9 +3,9 @@
 //! A request takes some ten nanoseconds, and a loop may make millions. So all are counted, and few are timed. Three
 //! times are known then: that of a timed request, that of the work of a chunk after it, and that of several
 //! requests and chunks between two timed ones. Timing disturbs: a timed request finds the counter of the loop in another
-//! thread's cache, or meets no thread that changes it at the same time, and a timed chunk begins with an empty pipeline. So a
-//! request takes the longer of a timed one and of what an interval has besides the work of its chunks, and
-//! no longer than an interval has for each.
+//! thread's cache, or meets no thread that changes it at the same time, and a timed chunk begins with an empty pipeline. An
+//! interval without the work of its chunks gives another time of a request. The longer of both counts, up to the time that the
+//! interval has for each request with its chunk. How far that is from the truth is not known.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -88,7 +88,7 @@ struct Latest {
     number: u32,
     /// Its end; 0 if no interval begins there, because the loop ended.
     ended: u64,
-    /// What [`WaitState`](super::WaitState) had as time of waits.
+    /// The time of the thread's waits until then.
     waited: u64,
     /// The ticks of the interval before it, and its own.
     interval: u64,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use pacman_regions::Cause;
 
 use super::{Finding, Kind};
-use crate::run::report::{ProcessReport, Reason, RegionReport};
-use crate::run::text::{reason_at, seconds, share};
+use crate::run::report::{ProcessReport, RegionReport};
+use crate::run::text::{seconds, share};
 use crate::stat::grouped;
 
 /// With larger chunks requests take at most this part of the work.
@@ -40,24 +40,25 @@ pub(super) fn of(process: &ProcessReport, region: &RegionReport) -> Option<Findi
     let most = count as f64 / (region.executions as f64 * threads * CHUNKS);
     let times = power_of_two(wanted.min(most))?;
     let part = asking / there;
+    let saved = part * (1.0 - 1.0 / times as f64);
+    // Waits of a sample may be nothing.
     let margin = region.sampling.map_or(0.0, |sampling| sampling.margin);
-    Some(Finding {
+    (saved > margin).then(|| Finding {
         kind: Kind::Chunks,
         region: region.name.short(),
         place: process.sites.get(site).map(|site| site.place()),
         fact: format!(
-            "its threads get {} {}, each of {} of work; asking for them takes {} of the threads' time",
+            "its threads get {} chunks of a loop, each of {} of work; asking for them takes {} of their time",
             grouped(count),
-            reason_at(Reason::Site(site, Cause::Chunks), &process.sites)
-                .trim_start_matches("to get "),
             seconds(work),
             share(part),
         ),
         remedy: format!(
             "To help: {times} times as many iterations in a chunk, as schedule(dynamic, {times}) for chunks of one."
         ),
-        gain_s: region.outer * part * (1.0 - 1.0 / times as f64),
-        margin_s: Some(region.outer * margin),
+        gain_s: region.outer * saved,
+        // Timing disturbs requests, by how much is not known.
+        margin_s: None,
     })
 }
 
@@ -96,7 +97,7 @@ mod tests {
             "{finding:?}"
         );
         assert!(finding.fact.contains("4 ns of work"), "{finding:?}");
-        assert_eq!(finding.gain_s, 8.0 * 0.75 * (1.0 - 1.0 / 128.0));
+        assert_eq!((finding.gain_s, finding.margin_s), (8.0 * 0.75 * (1.0 - 1.0 / 128.0), None));
         let few = found(1_000, 6.0);
         assert!(
             few[0].remedy.contains("schedule(dynamic, 16)"),

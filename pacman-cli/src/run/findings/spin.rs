@@ -37,7 +37,7 @@ pub(super) fn of(process: &ProcessReport) -> Option<Finding> {
     let at_once = f64::from(threads.saturating_sub(process.contexts).max(1));
     let spinners = f64::from(process.contexts.min(threads.saturating_sub(1)).max(1));
     let gain = (scheduling.delayed / at_once).min(spinning / spinners).min(process.in_regions);
-    (gain >= CLEAR * process.process.seconds).then(|| Finding {
+    (gain >= CLEAR * process.process.seconds && gain > margin).then(|| Finding {
         kind: Kind::Spin,
         region: "all regions".to_owned(),
         place: None,
@@ -48,7 +48,8 @@ pub(super) fn of(process: &ProcessReport) -> Option<Finding> {
         ),
         remedy: "To help: OMP_WAIT_POLICY=passive, or pacman-pmu run --adapt.".to_owned(),
         gain_s: gain,
-        margin_s: Some(margin),
+        // The most that a sleep can gain has no interval.
+        margin_s: None,
     })
 }
 

@@ -150,6 +150,9 @@ impl EfficiencyTree {
     }
 }
 
+/// The least time of requests for chunks, as a part of the process's time, of which a note says that it is an estimate.
+const SEEN: f64 = 0.01;
+
 /// Lines on what the figures lack.
 pub(super) fn notes(recording: &Recording) -> Vec<String> {
     let Some(waits) = &recording.waits else { return Vec::new() };
@@ -168,6 +171,17 @@ pub(super) fn notes(recording: &Recording) -> Vec<String> {
     if dropped > 0 {
         let (waits, were) = (number(dropped, "wait"), plural::was(dropped));
         notes.push(format!("{waits} {were} left without an end (longjmp); no figure has them"));
+    }
+    let is_request =
+        |site: usize| waits.sites.get(site).is_some_and(|one| one.cause == Cause::Chunks);
+    let requests = states().flat_map(|states| &states.waits).filter(|wait| is_request(wait.site));
+    let asking: f64 = requests.map(|wait| wait.seconds).sum();
+    if asking >= SEEN * recording.process.seconds {
+        notes.push(
+            "requests for chunks of loops are counted, and few are timed: their time is an estimate, whose error is not \
+             known"
+                .into(),
+        );
     }
     let unseen: u64 = states().map(|states| states.unseen_tasks).sum();
     if unseen > 0 {
