@@ -53,8 +53,7 @@ pub(crate) fn page(args: &PageArgs) -> CliResult {
     let page = super::with(&document).map_err(|error| {
         CliError::BadInput(format!("cannot draw {}: {error}", shown_path(&args.report)))
     })?;
-    atomic_write::write(&output, page.as_bytes()).map_err(|error| {
-        CliError::Unwritable(format!("cannot write the page to {shown}: {error}"))
-    })?;
+    atomic_write::write(&output, page.as_bytes())
+        .map_err(|error| CliError::unwritable(&output, &error))?;
     Ok(0)
 }
