@@ -108,7 +108,10 @@ fn directory(model: &Model) -> Option<&'static str> {
     match model.family {
         "Intel" | "Knc" => Some("intel"),
         "Amd" => Some("amd"),
+        "Arm" => Some("arm"),
         "Niagara" => Some("niagara"),
+        "Power" => Some("power"),
+        "S390x" => Some("s390x"),
         _ => None,
     }
 }
@@ -176,7 +179,11 @@ fn record(model: &Model, row: &Row) -> Result<Record, Fault> {
     if record.counters & !record.smt_off != 0 {
         return Err(row.fault("counters with SMT on that are closed with SMT off"));
     }
-    let takes_counter = record.smt_off != 0 || fixed.is_some();
+    if model.family == "Arm" && select > 0xffff {
+        return Err(row.fault("the event of PMEVTYPER has 16 bits"));
+    }
+    // A counter of IBM Z counts one event, so the event's number is its counter.
+    let takes_counter = record.smt_off != 0 || fixed.is_some() || model.family == "S390x";
     if record.flags & TOPDOWN != 0 && (takes_counter || record.select & !0x700 != 0x8000) {
         return Err(row.fault("a field of PERF_METRICS has select 0x8000 to 0x8700 and no counter"));
     }

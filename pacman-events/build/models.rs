@@ -40,11 +40,14 @@ struct Cpuid {
 
 const FAMILIES: &[(&str, &str)] = &[
     ("amd", "Amd"),
+    ("arm", "Arm"),
     ("generic", "Generic"),
     ("intel", "Intel"),
     ("knc", "Knc"),
     ("netburst", "NetBurst"),
     ("niagara", "Niagara"),
+    ("power", "Power"),
+    ("s390x", "S390x"),
 ];
 
 pub(crate) fn read(data: &Path) -> Result<Models, Fault> {
@@ -117,9 +120,9 @@ fn cpuid(row: &Row, models: &[Model]) -> Result<Cpuid, Fault> {
         let cell = row.text(column);
         let (low, high) = cell.split_once('-').unwrap_or((cell, cell));
         match (cell, number(low), number(high)) {
-            ("", _, _) => Ok((0, 255)),
-            (_, Some(low), Some(high)) if low <= high && high < 256 => Ok((low, high)),
-            _ => Err(row.fault(format!("{column} is {cell:?}, not a range below 256"))),
+            ("", _, _) => Ok((0, 0xffff)),
+            (_, Some(low), Some(high)) if low <= high && high < 0x1_0000 => Ok((low, high)),
+            _ => Err(row.fault(format!("{column} is {cell:?}, not a range below 65536"))),
         }
     };
     let name = row.required("table")?;

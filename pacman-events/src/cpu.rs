@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::CounterSet;
 use crate::scope::Scope;
+use crate::{CoreKind, CounterSet, CpuId};
 
 mod packed {
     use super::{AnyThread, CoreKind, CpuidRow, Family, ModelRow};
@@ -38,9 +38,10 @@ pub struct PmuFacts {
     pub general: CounterSet,
     /// General counters with SMT off since reset.
     pub general_smt_off: CounterSet,
-    /// Fixed counters of one context.
+    /// Fixed counters of one context. Arm's cycle counter is 31, as in `PMCNTENSET_EL0`; POWER's PMC5
+    /// counts instructions and PMC6 cycles.
     pub fixed: CounterSet,
-    /// Width of a counter in bits. On Intel and AMD the answer of CPUID takes precedence.
+    /// Width of a general counter in bits. On Intel and AMD the answer of CPUID takes precedence.
     pub width: u8,
     /// The scope of the off-core response registers.
     pub offcore_scope: Scope,
@@ -62,6 +63,8 @@ pub struct PmuFacts {
 pub enum Family {
     /// AMD: `PERF_CTLx`.
     Amd,
+    /// Arm: `PMEVTYPER<n>_EL0` of PMUv3.
+    Arm,
     /// Any processor, through the events that Linux defines for all.
     Generic,
     /// Intel since Nehalem, Atom and Xeon Phi x200: architectural performance monitoring.
@@ -72,6 +75,10 @@ pub enum Family {
     NetBurst,
     /// UltraSPARC T1 to T4.
     Niagara,
+    /// IBM POWER: fields of MMCR1 and its relatives, by Linux's raw codes.
+    Power,
+    /// IBM Z: counters of the CPU-measurement facility, each of which counts one event.
+    S390x,
 }
 
 /// Where AnyThread counting exists: one context counts its siblings too.
@@ -83,54 +90,6 @@ pub enum AnyThread {
     No,
     /// On general and fixed counters.
     Yes,
-}
-
-/// The kind of a hybrid processor's core, from CPUID leaf 1AH.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CoreKind {
-    /// "Atom": core type 20H.
-    Efficient,
-    /// The efficient cores on a die of their own: core type 20H with another native
-    /// model than the efficient cores of the compute die.
-    LowPower,
-    /// "Core": core type 40H.
-    Performance,
-}
-
-/// A processor's identity by CPUID: vendor, family, model and stepping as displayed, that is with
-/// the extended fields added in.
-///
-/// ```
-/// use pacman_events::{CoreKind, CpuId, CpuModel};
-/// let alder_lake = CpuId::new("GenuineIntel", 6, 0x97, 2).with_core(CoreKind::Efficient);
-/// assert_eq!(CpuModel::detect(&alder_lake).unwrap().name(), "adl-gracemont");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CpuId {
-    /// The vendor string, such as `GenuineIntel`.
-    pub vendor: String,
-    /// Displayed family.
-    pub family: u32,
-    /// Displayed model.
-    pub model: u32,
-    /// Stepping.
-    pub stepping: u32,
-    /// The kind of core that answered, on a hybrid processor.
-    pub core: Option<CoreKind>,
-}
-
-impl CpuId {
-    /// A processor with cores of one kind, unless [`CpuId::with_core`] changes it.
-    pub fn new(vendor: impl Into<String>, family: u32, model: u32, stepping: u32) -> Self {
-        CpuId { vendor: vendor.into(), family, model, stepping, core: None }
-    }
-
-    /// The same processor, seen from a core of this kind.
-    #[must_use]
-    pub fn with_core(mut self, core: CoreKind) -> Self {
-        self.core = Some(core);
-        self
-    }
 }
 
 impl CpuModel {

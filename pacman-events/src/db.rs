@@ -228,6 +228,6 @@ mod tests {
 
     #[test]
     fn the_tables_stay_below_their_budget() {
-        assert!(BLOB.len() < 250_000, "{} bytes", BLOB.len());
+        assert!(BLOB.len() < 260_000, "{} bytes", BLOB.len());
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::encode::arch::{self, Source};
 use crate::encode::{
-    CanonicalName, Encoding, Modifiers, PerfAttr, netburst_encoder as netburst, niagara, perf,
+    CanonicalName, Encoding, Modifiers, PerfAttr, code, netburst_encoder as netburst, niagara, perf,
 };
 use crate::name::{self, Spelling};
 use crate::preset::Preset;
 use crate::resolve_error::{ResolveError, ResolveErrorKind};
-use crate::sysfs::{SysfsPmu, X86_FORMATS};
+use crate::sysfs::{SysfsPmu, formats, is_core_pmu};
 use crate::user_table::UserTable;
 use crate::{
     CpuModel, Family, alias, db, expression, names, nearest, raw, refusal, shown, unit_masks,
@@ -160,7 +160,7 @@ impl<'a> Resolver<'a> {
                 }
             }
             match alias::meaning(self.cpu, spelling.base) {
-                Some((alias, sum)) if sum.contains(' ') => {
+                Some((alias, sum)) if sum.contains([' ', '*']) => {
                     let mut resolved = self.sum(expression::terms(sum), spelling.modifiers)?;
                     resolved.alias = Some(alias);
                     return Ok(resolved);
@@ -289,6 +289,11 @@ impl<'a> Resolver<'a> {
                     return niagara::encode(self.cpu, &event, mask, modifiers).map(Some);
                 }
             }
+            _ if code::selects(self.cpu) => {
+                if let Some(event) = db::find(self.cpu, base) {
+                    return code::encode(self.cpu, &event, modifiers).map(Some);
+                }
+            }
             _ => {
                 if let Some(event) = db::find(self.cpu, base) {
                     let source = unit_masks::with_all_fields(self.cpu, Source::of(&event));
@@ -360,6 +365,9 @@ impl<'a> Resolver<'a> {
                 raw::select(self.cpu, asked, code, register, modifiers)
             }
             Family::NetBurst => raw::netburst(self.cpu, asked, code, modifiers),
+            Family::Arm | Family::Power | Family::S390x => {
+                code::raw(self.cpu, format!("r{code:x}").into(), code, modifiers)
+            }
             Family::Niagara | Family::Generic => {
                 let attr = PerfAttr {
                     kind: 4,
@@ -387,22 +395,24 @@ impl<'a> Resolver<'a> {
                 return Err(ResolveError::grammar(asked, format!("{word:?} is not a modifier")));
             }
         }
-        let core = matches!(pmu, "cpu" | "cpu_core" | "cpu_atom" | "cpu_lowpower");
-        let selects = matches!(self.cpu.family(), Family::Intel | Family::Knc | Family::Amd);
-        let attr = match self.pmus.iter().find(|known| known.name() == pmu) {
-            Some(known) => known.encode(asked, terms)?,
-            None if core && selects => {
-                let amd = self.cpu.family() == Family::Amd;
-                X86_FORMATS[usize::from(amd)].encode(asked, terms)?
-            }
-            None if core => SysfsPmu::plain(pmu).encode(asked, terms)?,
-            None => {
+        let core = is_core_pmu(self.cpu.family(), pmu);
+        let formats = formats(self.cpu.family()).filter(|_| core);
+        let attr = match (self.pmus.iter().find(|known| known.name() == pmu), formats) {
+            (Some(known), _) => known.encode(asked, terms)?,
+            (None, Some(formats)) => formats.encode(asked, pmu, terms)?,
+            (None, None) if core => SysfsPmu::plain(pmu).encode(asked, terms)?,
+            (None, None) => {
                 let reason =
                     format!("the directory of PMU {pmu} from /sys/bus/event_source/devices");
                 return Err(ResolveError::needs(asked, self.cpu, reason));
             }
         };
-        if core && selects {
+        let name = format!("{pmu}/{terms}/");
+        if core && code::selects(self.cpu) {
+            let encoding = code::raw(self.cpu, name.into(), attr.config, modifiers)?;
+            return Ok(Encoding { perf: Some(attr), ..encoding });
+        }
+        if formats.is_some() {
             let register = Some(attr.config1).filter(|value| *value != 0);
             let mut encoding = raw::select(self.cpu, asked, attr.config, register, modifiers)?;
             if let Some(perf) = &mut encoding.perf {
@@ -413,8 +423,7 @@ impl<'a> Resolver<'a> {
         if core && self.cpu.family() == Family::NetBurst {
             return raw::netburst(self.cpu, asked, attr.config, modifiers);
         }
-        let name = CanonicalName::new(format!("{pmu}/{terms}/"), modifiers);
-        perf::encode(self.cpu, name, attr, modifiers)
+        perf::encode(self.cpu, CanonicalName::new(name, modifiers), attr, modifiers)
     }
 }
 

@@ -3,6 +3,7 @@
 //! This module only parses: the caller reads the files. `format/NAME` has the bits of a term
 //! (`config:0-7,32-35`), `events/NAME` the terms of an alias (`event=0x3c,umask=0x1`).
 
+use crate::Family;
 use crate::encode::PerfAttr;
 use crate::name::number;
 use crate::resolve_error::{ResolveError, ResolveErrorKind};
@@ -157,14 +158,35 @@ impl SysfsPmu {
 /// The most aliases to follow: Linux's own contain terms only, others may name each other.
 const MOST_ALIASES: usize = 64;
 
-/// The terms of Linux's x86 drivers, for machines other than this one.
+/// The terms of Linux's drivers, for machines other than this one.
 pub(crate) struct BuiltIn(&'static [BuiltInTerm]);
 
 /// A term's name, its word and its ranges, as in a `format` file.
 type BuiltInTerm = (&'static str, u8, &'static [(u8, u8)]);
 
-/// Intel's formats, then AMD's (`arch/x86/events/intel/core.c`, `amd/core.c`).
-pub(crate) static X86_FORMATS: [BuiltIn; 2] = [
+/// Whether a PMU of this name counts the events of the family's cores.
+pub(crate) fn is_core_pmu(family: Family, pmu: &str) -> bool {
+    match family {
+        Family::Arm => pmu == "cpu" || pmu.starts_with("armv8_"),
+        Family::S390x => matches!(pmu, "cpu" | "cpum_cf"),
+        _ => matches!(pmu, "cpu" | "cpu_core" | "cpu_atom" | "cpu_lowpower"),
+    }
+}
+
+/// The terms of the family's core PMU; `None` where a selector is more than one register.
+pub(crate) fn formats(family: Family) -> Option<&'static BuiltIn> {
+    match family {
+        Family::Intel | Family::Knc => Some(&FORMATS[0]),
+        Family::Amd => Some(&FORMATS[1]),
+        Family::Arm => Some(&FORMATS[2]),
+        Family::Power => Some(&FORMATS[3]),
+        Family::S390x => Some(&FORMATS[4]),
+        _ => None,
+    }
+}
+
+/// Intel's, AMD's, Arm's, POWER's and IBM Z's formats, as their PMUs have them in sysfs.
+static FORMATS: [BuiltIn; 5] = [
     BuiltIn(&[
         ("event", 0, &[(0, 7)]),
         ("umask", 0, &[(8, 15), (40, 47)]),
@@ -187,17 +209,25 @@ pub(crate) static X86_FORMATS: [BuiltIn; 2] = [
         ("inv", 0, &[(23, 23)]),
         ("cmask", 0, &[(24, 31)]),
     ]),
+    BuiltIn(&[("event", 0, &[(0, 15)]), ("long", 1, &[(0, 0)]), ("rdpmc", 1, &[(1, 1)])]),
+    BuiltIn(&[("event", 0, &[(0, 59)])]),
+    BuiltIn(&[("event", 0, &[(0, 63)])]),
 ];
 
 impl BuiltIn {
-    pub(crate) fn encode(&self, asked: &str, terms: &str) -> Result<PerfAttr, ResolveError> {
+    pub(crate) fn encode(
+        &self,
+        asked: &str,
+        pmu: &str,
+        terms: &str,
+    ) -> Result<PerfAttr, ResolveError> {
         let lookup = |term: &str| {
             let row = self.0.iter().find(|(name, ..)| *name == term)?;
             Some(Format { word: row.1, ranges: row.2.to_vec() })
         };
         let mut attr = PerfAttr { kind: 4, ..PerfAttr::default() };
         for term in terms.split(',').map(str::trim).filter(|term| !term.is_empty()) {
-            place(asked, "cpu", &mut attr, term, &lookup)?;
+            place(asked, pmu, &mut attr, term, &lookup)?;
         }
         Ok(attr)
     }

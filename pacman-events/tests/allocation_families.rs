@@ -292,7 +292,7 @@ fn northbridge_events_own_a_counter_number_across_the_node() {
 
 #[test]
 fn both_counters_of_an_ultrasparc_strand_count_in_the_same_rings() {
-    let mode = Register::unnumbered(RegisterKind::PcrMode, 0, Scope::Thread);
+    let mode = Register::unnumbered(RegisterKind::ModeBits, 0, Scope::Thread);
     let event = |pic, rings| {
         EventConstraints::new(
             "event",
@@ -303,7 +303,7 @@ fn both_counters_of_an_ultrasparc_strand_count_in_the_same_rings() {
     let (user, both) = (1, 3);
     assert!(plan(&strands, &[vec![event(0, user), event(1, user)], vec![event(0, both)]]).is_ok());
     let refused = plan(&strands, &[vec![event(0, user), event(1, both)]]).unwrap_err();
-    assert_eq!(refused.resource().to_string(), "PCR trace bits");
+    assert_eq!(refused.resource().to_string(), "the mode bits of all counters");
 }
 
 #[test]

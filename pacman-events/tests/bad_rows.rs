@@ -23,7 +23,7 @@ impl Copy {
     fn with(name: &str, file: &str, change: impl Fn(&str) -> String) -> Self {
         let copy = env::temp_dir().join(format!("pacman-events-{}-{name}", std::process::id()));
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-        for directory in ["", "intel", "amd", "niagara"] {
+        for directory in ["", "intel", "amd", "arm", "niagara", "power", "s390x"] {
             fs::create_dir_all(copy.join(directory)).expect("a directory");
             for entry in fs::read_dir(data.join(directory)).expect("the data") {
                 let entry = entry.expect("an entry");

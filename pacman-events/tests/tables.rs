@@ -185,10 +185,10 @@ fn every_preset_answers_on_every_table() {
                     answered += 1;
                     assert_eq!(resolved.preset(), Some(preset));
                     assert!(resolved.terms().all(|term| term.coefficient != 0));
-                    assert!(
-                        resolve(cpu, &format!("{}:u", preset.name())).is_ok(),
-                        "{preset:?} {cpu}"
-                    );
+                    let in_user_mode = resolve(cpu, &format!("{}:u", preset.name()));
+                    // Most counters of IBM Z count both modes.
+                    let both_modes = cpu.facts().family == Family::S390x;
+                    assert!(in_user_mode.is_ok() || both_modes, "{preset:?} {cpu}");
                 }
                 Err(refusal) => {
                     assert_eq!(refusal.kind(), ResolveErrorKind::Impossible, "{refusal}");

@@ -6,7 +6,7 @@ use clap::Args;
 use pacman_core::platform::Platform;
 use pacman_events::encode::{Kind, NetBurst, Scope, ThreadKind};
 use pacman_events::shown::excerpt;
-use pacman_events::{Encoding, Resolved};
+use pacman_events::{Encoding, Family, Resolved};
 
 use super::json;
 use super::provenance::EventTable;
@@ -118,6 +118,8 @@ fn registers(event: &Encoding, out: &mut dyn Write) -> io::Result<()> {
         let register = match event.kind {
             Kind::Amd => "PERF_CTL",
             Kind::Niagara => "PCR",
+            Kind::Code if event.cpu.facts().family == Family::Arm => "PMEVTYPER",
+            Kind::Code => "code",
             _ => "PERFEVTSEL",
         };
         writeln!(out, "  {register:<11} {}", fields(event))?;
@@ -196,7 +198,7 @@ fn netburst(event: &Encoding, setup: &NetBurst, out: &mut dyn Write) -> io::Resu
 /// A selector's value with its fields in words.
 fn fields(event: &Encoding) -> String {
     let value = event.evtsel;
-    if event.kind == Kind::Niagara {
+    if matches!(event.kind, Kind::Niagara | Kind::Code) {
         return format!("{value:#x}");
     }
     let mut text = format!("{value:#010x}  event {:#04x}", value & 0xff | value >> 24 & 0xf00);

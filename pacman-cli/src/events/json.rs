@@ -206,6 +206,7 @@ fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Amd => "amd",
         Kind::Arch => "arch",
+        Kind::Code => "code",
         Kind::Fixed => "fixed",
         Kind::NetBurst => "netburst",
         Kind::Niagara => "niagara",

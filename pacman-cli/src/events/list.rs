@@ -138,7 +138,7 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> CliResult {
             let (on, off) = (facts.general.len(), facts.general_smt_off.len());
             let counters = match facts.family {
                 Family::NetBurst => format!("{on} a core"),
-                Family::Generic => String::new(),
+                Family::Generic | Family::S390x => String::new(),
                 _ if on == off => on.to_string(),
                 _ => format!("{on}, SMT off {off}"),
             };
@@ -217,7 +217,10 @@ fn events(loaded: &Loaded, pattern: &Pattern, as_json: bool, out: &mut dyn Write
     }
     let facts = cpu.facts();
     writeln!(out, "{cpu}: {}", cpu.title())?;
-    if facts.family != Family::Generic {
+    if facts.family == Family::S390x {
+        let contexts = number(facts.smt_ways, "context");
+        writeln!(out, "a counter of {} bits for each event, {contexts} a core", facts.width)?;
+    } else if facts.family != Family::Generic {
         let any = if facts.any_thread == AnyThread::Yes { ", AnyThread" } else { "" };
         writeln!(
             out,

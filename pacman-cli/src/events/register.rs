@@ -5,7 +5,7 @@ use pacman_events::encode::Kind;
 
 /// Whether the kind is programmed through a selector register.
 pub(super) fn has_selector(kind: Kind) -> bool {
-    matches!(kind, Kind::Arch | Kind::Amd | Kind::Niagara)
+    matches!(kind, Kind::Arch | Kind::Amd | Kind::Niagara | Kind::Code)
 }
 
 /// The event's code in a list.
@@ -25,6 +25,7 @@ pub(super) fn counters(event: &Encoding) -> String {
     match (event.fixed, off.is_empty()) {
         (Some(fixed), true) => format!("fixed {fixed}"),
         (Some(fixed), false) => format!("fixed {fixed}, or {general}"),
+        (None, true) if event.kind == Kind::Code => "its own".to_owned(),
         (None, true) => String::new(),
         (None, false) => general,
     }

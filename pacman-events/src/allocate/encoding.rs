@@ -52,16 +52,17 @@ impl Pmu {
         pmu
     }
 
-    /// Reserves a counter for the kernel's NMI watchdog on every context. It takes fixed counter 1,
-    /// or a general counter if the model has none (kernel/watchdog_perf.c). The watchdog's event is
+    /// Reserves a counter for the kernel's NMI watchdog on every context. It takes the fixed counter of
+    /// cycles, or a general counter if the model has none (kernel/watchdog_perf.c). The watchdog's event is
     /// pinned, so it never yields.
     pub fn with_watchdog(mut self) -> Self {
         const REMEDY: &str = "stop the NMI watchdog (sysctl kernel.nmi_watchdog=0)";
         for context in 0..self.contexts() {
-            let cycles = CounterSet::only(1);
+            // Intel has it in fixed counter 1, Arm in PMCCNTR.
+            let cycles = self.fixed().and(CounterSet::only(1).with(31));
             let held = if self.shares_counters() {
                 netburst::watchdog(context)
-            } else if self.fixed().contains(1) {
+            } else if !cycles.is_empty() {
                 EventConstraints::new("the NMI watchdog", [Alternative::fixed(cycles)])
             } else {
                 EventConstraints::new("the NMI watchdog", [Alternative::general(self.general())])
@@ -91,7 +92,7 @@ impl EventConstraints {
         let rings = if encoding.rings == Rings::default() { rings } else { encoding.rings };
         let alternatives = match (&encoding.netburst, encoding.kind) {
             (Some(event), _) => netburst::alternatives(event, rings, pmu.contexts()),
-            (None, Kind::Perf | Kind::TopDown)
+            (None, Kind::Perf | Kind::TopDown | Kind::Code)
                 if encoding.counters.is_empty() && encoding.fixed.is_none() =>
             {
                 vec![Alternative::uncounted()]
@@ -115,25 +116,26 @@ impl EventConstraints {
 /// The alternatives to count on counters that belong to one context.
 fn per_context(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Vec<Alternative> {
     let mut alternatives = Vec::new();
+    let in_mode = |alternative: Alternative| match has_one_mode(encoding, pmu) {
+        true => alternative.claiming(
+            Register::unnumbered(RegisterKind::ModeBits, 0, Scope::Thread),
+            u64::from(rings.user) | u64::from(rings.kernel) << 1,
+        ),
+        false => alternative,
+    };
     if let Some(fixed) = encoding.fixed {
-        alternatives.push(Alternative::fixed(CounterSet::only(fixed)));
+        alternatives.push(in_mode(Alternative::fixed(CounterSet::only(fixed))));
     }
     let counters = encoding.counters_with(pmu.smt);
     if counters.is_empty() {
         return alternatives;
     }
-    let mut general = Alternative::general(counters);
+    let mut general = in_mode(Alternative::general(counters));
     general.counter_use = match encoding.limits {
         limits if limits.counter_pair => CounterUse::Pair,
         limits if limits.taken_alone => CounterUse::Alone,
         _ => CounterUse::One,
     };
-    if encoding.kind == Kind::Niagara && pmu.general().len() == 2 {
-        // Solaris sun4v niagara_pcbe.c and niagara2_pcbe.c: UT and ST are one pair of
-        // bits in the PCR of T1 to T3; T4 has a PCR per counter.
-        let mode = Register::unnumbered(RegisterKind::PcrMode, 0, Scope::Thread);
-        general = general.claiming(mode, u64::from(rings.user) | u64::from(rings.kernel) << 1);
-    }
     if encoding.limits.counts == Scope::Node && pmu.contexts() > 1 {
         alternatives.extend((0..pmu.contexts()).flat_map(|core| northbridge(&general, core)));
         return alternatives;
@@ -145,6 +147,18 @@ fn per_context(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Vec<Alternative>
         }
     }
     alternatives
+}
+
+/// Whether all counters of a context count in the same modes.
+///
+/// UltraSPARC T1 to T3: UT and ST are one pair of bits in the PCR; T4 has a PCR per counter (Solaris
+/// sun4v niagara_pcbe.c and niagara2_pcbe.c). POWER: FCS and FCP of MMCR0 (Power ISA, book III).
+fn has_one_mode(encoding: &Encoding, pmu: &Pmu) -> bool {
+    match encoding.cpu.family() {
+        Family::Niagara => pmu.general().len() == 2,
+        Family::Power => encoding.kind == Kind::Code,
+        _ => false,
+    }
 }
 
 /// A counter counts a northbridge event for only one core of the node (AMD K8 to family 14h; Linux,

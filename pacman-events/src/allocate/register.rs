@@ -28,8 +28,9 @@ pub enum RegisterKind {
     Northbridge,
     /// An off-core response register: OFFCORE_RSP, SNOOP_RSP or OMR.
     OffcoreResponse,
-    /// The user and system trace bits of an UltraSPARC PCR that both PICs obey.
-    PcrMode,
+    /// Bits that choose the modes of all counters of a context: the trace bits of an UltraSPARC PCR,
+    /// the freeze bits of POWER's MMCR0.
+    ModeBits,
     /// NetBurst's MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT: one replay tag per core.
     Replay,
     /// Any other register that holds one value at a time.
@@ -106,7 +107,7 @@ impl Register {
                 0x3e0..=0x3e3 => format!("OMR_{}", self.id - 0x3e0).into(),
                 other => format!("MSR {other:#x}").into(),
             },
-            RegisterKind::PcrMode => "PCR trace bits".into(),
+            RegisterKind::ModeBits => "the mode bits of all counters".into(),
             RegisterKind::Replay => match self.id {
                 0x3f1 => "MSR_PEBS_ENABLE".into(),
                 0x3f2 => "MSR_PEBS_MATRIX_VERT".into(),
@@ -152,7 +153,7 @@ mod tests {
     fn unnumbered_registers_differ_by_kind_and_index() {
         let tag = |i| Register::unnumbered(RegisterKind::ExecutionTag, i, Scope::Core);
         assert_ne!(tag(0), tag(1));
-        assert_ne!(tag(0), Register::unnumbered(RegisterKind::PcrMode, 0, Scope::Core));
+        assert_ne!(tag(0), Register::unnumbered(RegisterKind::ModeBits, 0, Scope::Core));
         assert_eq!(tag(3).number(), None);
     }
 }

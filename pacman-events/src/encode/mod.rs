@@ -2,6 +2,7 @@
 //! of `perf_event_attr`.
 
 pub(crate) mod arch;
+pub(crate) mod code;
 mod name;
 mod netburst;
 pub(crate) mod netburst_encoder;
@@ -29,8 +30,8 @@ pub struct Encoding {
     /// The registers that program the event.
     pub kind: Kind,
     /// `IA32_PERFEVTSELx` or AMD `PERF_CTLx` (kinds [`Kind::Arch`], [`Kind::Amd`];
-    /// also of a fixed event that general counters can count), or the Niagara PCR
-    /// field of PIC 0. The USR, OS, EN and INT bits are 0 unless `u` or `k` was
+    /// also of a fixed event that general counters can count), the Niagara PCR
+    /// field of PIC 0, or the code of a [`Kind::Code`]. The USR, OS, EN and INT bits are 0 unless `u` or `k` was
     /// asked, see [`Encoding::rings`]. 0 where the kind has no such register.
     pub evtsel: u64,
     /// The rings that `u` and `k` requested. Without either, the caller decides.
@@ -65,6 +66,9 @@ pub enum Kind {
     Amd,
     /// Architectural Intel, `IA32_PERFEVTSELx`.
     Arch,
+    /// One code: the event of Arm's `PMEVTYPER<n>_EL0`, Linux's raw code of POWER, or the number of a
+    /// counter of IBM Z.
+    Code,
     /// An Intel fixed counter, and nothing else.
     Fixed,
     /// ESCR and CCCR.

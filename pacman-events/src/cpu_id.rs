@@ -1,0 +1,158 @@
+//! The identity of a processor, from CPUID, Arm's MIDR, POWER's PVR or IBM Z's machine type.
+
+/// The kind of a hybrid processor's core, from CPUID leaf 1AH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CoreKind {
+    /// "Atom": core type 20H.
+    Efficient,
+    /// The efficient cores on a die of their own: core type 20H with another native
+    /// model than the efficient cores of the compute die.
+    LowPower,
+    /// "Core": core type 40H.
+    Performance,
+}
+
+/// A processor's identity: CPUID's vendor, family, model and stepping as displayed, that is with the
+/// extended fields added in, or what other processors have in their place.
+///
+/// | | vendor | family | model | stepping |
+/// |---|---|---|---|---|
+/// | x86 | `GenuineIntel` | family | model | stepping |
+/// | Arm | implementer, such as `0x41` | 8 | part | variant and revision, four bits each |
+/// | POWER | `POWER` | 0 | version of the PVR | revision of the PVR |
+/// | IBM Z | `IBM/S390` | 0 | machine type in decimal, such as 3906 | 0 |
+///
+/// ```
+/// use pacman_events::{CoreKind, CpuId, CpuModel};
+/// let alder_lake = CpuId::new("GenuineIntel", 6, 0x97, 2).with_core(CoreKind::Efficient);
+/// assert_eq!(CpuModel::detect(&alder_lake).unwrap().name(), "adl-gracemont");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CpuId {
+    /// The vendor string, such as `GenuineIntel`; on Arm the implementer, such as `0x41`.
+    pub vendor: String,
+    /// Displayed family.
+    pub family: u32,
+    /// Displayed model, part, version or machine type.
+    pub model: u32,
+    /// Stepping.
+    pub stepping: u32,
+    /// The kind of core that answered, on a hybrid processor.
+    pub core: Option<CoreKind>,
+}
+
+impl CpuId {
+    /// A processor with cores of one kind, unless [`CpuId::with_core`] changes it.
+    pub fn new(vendor: impl Into<String>, family: u32, model: u32, stepping: u32) -> Self {
+        CpuId { vendor: vendor.into(), family, model, stepping, core: None }
+    }
+
+    /// The Arm processor of a `MIDR_EL1`, which Linux has in
+    /// `/sys/devices/system/cpu/cpu0/regs/identification/midr_el1`.
+    ///
+    /// ```
+    /// use pacman_events::{CpuId, CpuModel};
+    /// let vera = CpuId::from_midr(0x4e0f_0100);
+    /// assert_eq!(CpuModel::detect(&vera).unwrap().name(), "olympus");
+    /// ```
+    pub fn from_midr(midr: u64) -> Self {
+        let field = |low: u32, bits: u32| (midr >> low) as u32 & ((1 << bits) - 1);
+        let stepping = field(20, 4) << 4 | field(0, 4);
+        CpuId::new(format!("{:#04x}", field(24, 8)), ARM_FAMILY, field(4, 12), stepping)
+    }
+
+    /// The POWER processor of a processor version register.
+    pub fn from_pvr(pvr: u32) -> Self {
+        CpuId::new("POWER", 0, pvr >> 16, pvr & 0xffff)
+    }
+
+    /// The first Arm, POWER or IBM Z processor in the text of `/proc/cpuinfo`; `None` for others, of
+    /// which CPUID tells more.
+    ///
+    /// ```
+    /// use pacman_events::{CpuId, CpuModel};
+    /// let text = "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n\
+    ///             CPU part\t: 0xd0c\nCPU revision\t: 1\n";
+    /// let graviton2 = CpuId::from_cpuinfo(text).unwrap();
+    /// assert_eq!(CpuModel::detect(&graviton2).unwrap().name(), "neoverse-n1");
+    /// ```
+    pub fn from_cpuinfo(text: &str) -> Option<Self> {
+        let value = |key: &str| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+            lines.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
+        };
+        let hexadecimal = |text: &str| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+        if let Some(implementer) = value("CPU implementer") {
+            let variant = hexadecimal(value("CPU variant")?)?;
+            let revision: u32 = value("CPU revision")?.parse().ok()?;
+            let part = hexadecimal(value("CPU part")?)?;
+            return Some(CpuId::new(implementer, ARM_FAMILY, part, variant << 4 | revision));
+        }
+        // POWER: `revision : 2.2 (pvr 004e 1202)`.
+        if let Some((_, pvr)) = value("revision").and_then(|text| text.split_once("(pvr ")) {
+            let (version, revision) = pvr.trim_end_matches(')').split_once(' ')?;
+            return Some(CpuId::from_pvr(hexadecimal(version)? << 16 | hexadecimal(revision)?));
+        }
+        // IBM Z: `processor 0: version = FF,  identification = 0133E8,  machine = 3906`.
+        let (_, machine) = value("processor 0")?.split_once("machine = ")?;
+        Some(CpuId::new("IBM/S390", 0, machine.parse().ok()?, 0))
+    }
+
+    /// The same processor, seen from a core of this kind.
+    #[must_use]
+    pub fn with_core(mut self, core: CoreKind) -> Self {
+        self.core = Some(core);
+        self
+    }
+}
+
+/// What `/proc/cpuinfo` calls the CPU architecture of any 64-bit Arm processor. MIDR has 15 there.
+const ARM_FAMILY: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CpuModel;
+
+    #[test]
+    fn processors_are_known_by_their_registers_and_by_cpuinfo() {
+        let table = |id: &CpuId| CpuModel::detect(id).map(CpuModel::name);
+        // MIDRs of Linux's cputype.h: variant and revision do not matter.
+        for (midr, name) in [
+            (0x413f_d0c1, "neoverse-n1"),
+            (0x410f_d490, "neoverse-n2"),
+            (0x411f_d401, "neoverse-v1"),
+            (0x410f_d4f0, "neoverse-v2"),
+            (0x431f_0af1, "thunderx2"),
+            (0x420f_5160, "thunderx2"),
+            (0x461f_0010, "a64fx"),
+            (0x481f_d010, "tsv110"),
+            (0x410f_d083, "cortex-a72"),
+            (0x410f_d4a0, "neoverse-e1"),
+            (0x4e0f_0100, "olympus"),
+        ] {
+            assert_eq!(table(&CpuId::from_midr(midr)), Some(name), "{midr:#x}");
+        }
+        // Apple's Icestorm has no table.
+        assert_eq!(table(&CpuId::from_midr(0x611f_0221)), None);
+        for (pvr, name) in
+            [(0x004d_0200, "power8"), (0x004e_1202, "power9"), (0x0080_0200, "power10")]
+        {
+            assert_eq!(table(&CpuId::from_pvr(pvr)), Some(name), "{pvr:#x}");
+        }
+        let cpuinfo = |text: &str| CpuId::from_cpuinfo(text);
+        let vera = "processor\t: 0\nBogoMIPS\t: 2000.00\nFeatures\t: fp asimd\nCPU implementer\t: \
+                    0x4e\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0x010\nCPU \
+                    revision\t: 0\n";
+        assert_eq!(cpuinfo(vera), Some(CpuId::from_midr(0x4e0f_0100)));
+        let power = "processor\t: 0\ncpu\t\t: POWER9 (architected), altivec supported\n\
+                     clock\t\t: 2200.000000MHz\nrevision\t: 2.2 (pvr 004e 1202)\n";
+        assert_eq!(cpuinfo(power), Some(CpuId::from_pvr(0x004e_1202)));
+        let z14 = "vendor_id       : IBM/S390\n# processors    : 1\nprocessor 0: version = FF,  \
+                   identification = 0133E8,  machine = 3906\n";
+        assert_eq!(table(&cpuinfo(z14).unwrap()), Some("z14"));
+        let skylake = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 94\n";
+        assert_eq!(cpuinfo(skylake), None);
+        assert_eq!(cpuinfo(""), None);
+    }
+}
