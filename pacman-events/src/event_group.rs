@@ -38,7 +38,7 @@ impl EventGroup {
 }
 
 /// The ways to count slots by category; the metrics `topdown-…` follow from each.
-const TOP_DOWN: [&[&str]; 3] = [
+const TOP_DOWN: [&[&str]; 5] = [
     // Ice Lake and later: one register.
     &[
         "SLOTS",
@@ -63,5 +63,24 @@ const TOP_DOWN: [&[&str]; 3] = [
         "UOPS_ISSUED.ANY",
         "IDQ_UOPS_NOT_DELIVERED.CORE",
         "INT_MISC.RECOVERY_CYCLES_ANY",
+    ],
+    // Olympus, Neoverse N3, V1 and V3: all six counters, and the cycle counter for the slots of Neoverse.
+    &[
+        "SLOTS",
+        "OP_RETIRED",
+        "OP_SPEC",
+        "STALL_SLOT",
+        "TOPDOWN_FRONTEND_BOUND",
+        "TOPDOWN_BACKEND_BOUND",
+    ],
+    // Neoverse N2 and V2, where mispredictions are in both kinds of stalls: the same seven.
+    &[
+        "SLOTS",
+        "CYCLES",
+        "OP_RETIRED",
+        "OP_SPEC",
+        "STALL_SLOT_FRONTEND",
+        "STALL_SLOT_BACKEND",
+        "BR_MIS_PRED",
     ],
 ];

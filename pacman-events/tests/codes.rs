@@ -226,7 +226,7 @@ fn presets_have_the_events_that_the_processor_has() {
         ("olympus", "SLOTS", "1*CPU_SLOT"),
         ("thunderx2", "SLOTS", "4*CPU_CYCLES"),
         ("neoverse-v2", "SLOTS", "8*CPU_CYCLES"),
-        ("neoverse-v2", "TOPDOWN_BACKEND_BOUND", "1*STALL_SLOT_BACKEND -24*BR_MIS_PRED"),
+        ("neoverse-v1", "TOPDOWN_FRONTEND_BOUND", "1*STALL_SLOT_FRONTEND -32*BR_MIS_PRED"),
         ("olympus", "ONE_THREAD_ACTIVE", "1*CPU_SLOT -5*CPU_CYCLES"),
         ("a64fx", "BRANCHES", "1*BR_PRED"),
         ("cortex-a72", "DTLB_MISSES", "1*L1D_TLB_REFILL"),

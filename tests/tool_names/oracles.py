@@ -6,6 +6,9 @@
     cargo build -p pacman-events --example encodings
     tests/tool_names/oracles.py target/debug/examples/encodings --libpfm4 libpfm4 --perfmon perfmon
 
+libpfm4 has the tables of one architecture. `make -C lib ARCH=arm64 libpfm.a` builds those of Arm on any
+machine, and `ARCH=powerpc` those of POWER. `--libpfm4` may be repeated.
+
 Each name of an oracle resolves to the oracle's registers, or a row of docs/names.md, or a row of
 oracles.tsv beside this script, says why not. The script fails if a difference has no row.
 """
@@ -38,11 +41,18 @@ PMUS = {
     "amd64_fam15h_interlagos": "fam15h", "amd64_fam16h": "fam16h", "amd64_fam17h_zen1": "zen1",
     "amd64_fam17h_zen2": "zen2", "amd64_fam19h_zen3": "zen3", "amd64_fam19h_zen4": "zen4",
     "amd64_fam1ah_zen5": "zen5", "amd64_fam1ah_zen6": "zen6",
+    "arm_ac72": "cortex-a72", "arm_ac76": "cortex-a76", "arm_n1": "neoverse-n1",
+    "arm_n2": "neoverse-n2", "arm_n3": "neoverse-n3", "arm_v1": "neoverse-v1",
+    "arm_v2": "neoverse-v2", "arm_v3": "neoverse-v3", "arm_thunderx2": "thunderx2",
+    "arm_a64fx": "a64fx", "arm_monaka": "monaka", "arm_kunpeng": "tsv110",
+    "arm_olympus": "olympus", "power8": "power8", "power9": "power9", "power10": "power10",
 }
 
 # USR, OS, INT and EN of PERFEVTSEL, and the rings of both threads of an ESCR.
 FLAGS = 0x73_0000 & ~0x20_0000
 RINGS = 0xF
+# The bits of PMEVTYPER above the event, and none of a code of POWER.
+MASKS = {"netburst": RINGS, "arm": ~0xFFFF, "power": 0}
 
 
 def ours(encoder, names):
@@ -66,7 +76,7 @@ def libpfm4(source):
     for line in run.stdout.splitlines():
         pmu, name, error, first, second = line.split("\t")
         if error == "0":
-            mask = RINGS if pmu.startswith("netburst") else FLAGS
+            mask = next((mask for kind, mask in MASKS.items() if pmu.startswith(kind)), FLAGS)
             yield PMUS[pmu], name, int(first, 16) & ~mask, int(second, 16)
 
 
@@ -162,13 +172,14 @@ def compare(title, encoder, oracle, rows):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("encoder", type=pathlib.Path, help="target/debug/examples/encodings")
-    arguments.add_argument("--libpfm4", type=pathlib.Path, help="a source tree with lib/libpfm.a")
+    arguments.add_argument("--libpfm4", type=pathlib.Path, action="append", default=[],
+                           help="a source tree with lib/libpfm.a")
     arguments.add_argument("--perfmon", type=pathlib.Path, help="a checkout of intel/perfmon")
     options = arguments.parse_args()
     rows = explained()
     lacking = 0
-    if options.libpfm4:
-        lacking += compare("libpfm4", options.encoder, libpfm4(options.libpfm4), rows)
+    for source in options.libpfm4:
+        lacking += compare("libpfm4", options.encoder, libpfm4(source), rows)
     if options.perfmon:
         lacking += compare("perfmon", options.encoder, perfmon(options.perfmon), rows)
     return 1 if lacking else 0

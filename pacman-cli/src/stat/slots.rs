@@ -102,7 +102,8 @@ fn shares(columns: &Columns, figures: &Figures) -> Option<SlotShares> {
 /// How many categories the events have.
 fn categories(columns: &Columns) -> usize {
     let has = |name: &str| place(columns, name).is_some();
-    match (has("SLOTS") && has("TOPDOWN_RETIRING"), has("TOPDOWN_SMT_CONTENTION")) {
+    let retiring = has("TOPDOWN_RETIRING") || has("OP_RETIRED");
+    match (has("SLOTS") && retiring, has("TOPDOWN_SMT_CONTENTION")) {
         (false, _) => 0,
         (true, false) => 4,
         (true, true) => 5,

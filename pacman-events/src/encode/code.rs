@@ -76,7 +76,7 @@ pub(crate) fn raw(
 /// The counter of IBM Z that counts the event in these modes: a counter counts both modes, but those
 /// of the basic set have a twin for user mode, 32 numbers on.
 fn in_modes(cpu: CpuModel, code: u64, rings: Rings) -> Result<u64, &'static str> {
-    let twin = code + PROBLEM_STATE;
+    let twin = code.saturating_add(PROBLEM_STATE);
     match rings {
         Rings { user: true, kernel: false } if code < PROBLEM_STATE => db::events(cpu)
             .any(|event| event.select() == twin)

@@ -197,10 +197,10 @@ fn instructions_of_those_expected_are_a_metric_of_the_user() {
     assert_eq!(metric.value(|_| Some(71_400)).unwrap(), 1.02);
 }
 
-/// `slots.rs` and `measured.rs` have those of issue slots.
+/// `slots.rs` and `measured.rs` have those of issue slots, `arm.rs` those of Arm.
 #[test]
 fn every_formula_has_a_known_answer() {
-    let here = include_str!("formulas.rs");
+    let here = concat!(include_str!("formulas.rs"), include_str!("arm.rs"));
     for metric in builtin().iter().filter(|metric| !metric.name().starts_with("topdown-")) {
         // Names that a test makes of a suffix.
         let name = metric.name().trim_end_matches("snb").trim_end_matches("ivb");

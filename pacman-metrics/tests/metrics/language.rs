@@ -66,7 +66,20 @@ fn a_table_has_the_metrics_of_its_columns() {
 
 #[test]
 fn every_event_is_known_to_some_model() {
-    let cpus = ["skl", "snb", "ivb", "p4-prescott", "zen3", "spr", "zen4", "zen5"].map(model);
+    let cpus = [
+        "skl",
+        "snb",
+        "ivb",
+        "p4-prescott",
+        "zen3",
+        "spr",
+        "zen4",
+        "zen5",
+        "olympus",
+        "neoverse-v2",
+        "power9",
+    ]
+    .map(model);
     for metric in builtin() {
         assert!(
             cpus.iter().any(|&cpu| {

@@ -1,5 +1,6 @@
 //! The articles' numbers, and schedules whose truth is known.
 
+mod arm;
 mod budget;
 mod formulas;
 mod language;

@@ -139,8 +139,11 @@ fn together(threads: &[&Thread], seconds: f64) -> f64 {
 /// The clock of a core before Ice Lake: it runs while any of its contexts does.
 const CORE_CLOCK: &str = "CPU_CLK_UNHALTED.THREAD_ANY";
 /// The events of retiring slots and of all slots, by which a region with slots is known.
-const CATEGORIES: [[&str; 2]; 2] =
-    [["TOPDOWN_RETIRING", "SLOTS"], ["UOPS_RETIRED.RETIRE_SLOTS", CORE_CLOCK]];
+const CATEGORIES: [[&str; 2]; 3] = [
+    ["TOPDOWN_RETIRING", "SLOTS"],
+    ["OP_RETIRED", "SLOTS"],
+    ["UOPS_RETIRED.RETIRE_SLOTS", CORE_CLOCK],
+];
 /// From here on the slots of a core are divided equally, to half a point.
 const ALL_THE_TIME: f64 = 0.99;
 /// From here on a verdict is about threads that ran beside each other.
