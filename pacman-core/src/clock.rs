@@ -4,13 +4,15 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use crate::arch;
 use crate::fork::once;
 
 /// The origin of ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClockSource {
-    /// The time stamp counter, if the kernel itself keeps time by it.
+    /// The counter of time that user programs read, if the kernel itself keeps time by it: the time
+    /// stamp counter of x86, `CNTVCT_EL0` on AArch64.
     Tsc,
     /// `clock_gettime(CLOCK_MONOTONIC)`, in nanoseconds.
     Monotonic,
@@ -18,8 +20,8 @@ pub enum ClockSource {
 
 /// A clock whose ticks mean the same on every thread of this machine.
 ///
-/// The TSC's rate is measured against the system's clock, from the clock's first use until now. So the
-/// measurement takes no extra time, and becomes more exact.
+/// AArch64 states the rate of its counter. The TSC's rate is measured against the system's clock, from
+/// the clock's first use until now. So the measurement takes no extra time, and becomes more exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     source: ClockSource,
@@ -50,7 +52,7 @@ impl Clock {
         let source = *once(&DETECTED, || {
             let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
             let current = std::fs::read_to_string(path).unwrap_or_default();
-            if cfg!(target_arch = "x86_64") && current.trim() == "tsc" {
+            if arch::CLOCK_SOURCE == Some(current.trim()) {
                 ClockSource::Tsc
             } else {
                 ClockSource::Monotonic
@@ -59,10 +61,10 @@ impl Clock {
         Clock::with_source(source)
     }
 
-    /// The time stamp counter, even if the kernel does not keep time by it, for comparison with
-    /// counts of reference cycles. `None` for a processor without one.
+    /// The counter of [`ClockSource::Tsc`], even if the kernel does not keep time by it, for comparison
+    /// with counts of reference cycles. `None` for a processor without one.
     pub fn tsc() -> Option<Clock> {
-        cfg!(target_arch = "x86_64").then(|| Clock::with_source(ClockSource::Tsc))
+        arch::CLOCK_SOURCE.map(|_| Clock::with_source(ClockSource::Tsc))
     }
 
     /// A clock with a chosen source.
@@ -92,6 +94,9 @@ impl Clock {
         match self.source {
             ClockSource::Monotonic => 1.0,
             ClockSource::Tsc => {
+                if let Some(rate) = arch::ticks_per_second() {
+                    return 1e9 / rate as f64;
+                }
                 let anchor = once(&ANCHOR, Anchor::take);
                 loop {
                     let now = Anchor::take();
@@ -128,27 +133,11 @@ impl Anchor {
     }
 }
 
-/// The time stamp counter, without order against other instructions. The counter reads beside it
-/// have no order either, and a fence costs more than it gains.
-#[cfg(target_arch = "x86_64")]
+/// The ticks of [`ClockSource::Tsc`] now, without order against other instructions.
 #[inline(always)]
 #[doc(hidden)]
 pub fn tsc() -> u64 {
-    let ticks;
-    // In assembly, because the compiler would copy both halves before it joins them.
-    // SAFETY: RDTSC exists on every x86-64 processor; Linux allows it unless the
-    // process asked for PR_TSC_SIGSEGV. Not `pure`: time passes.
-    unsafe {
-        std::arch::asm!("rdtsc", "shl rdx, 32", "or rax, rdx", out("rax") ticks, out("rdx") _,
-            options(nomem, nostack));
-    }
-    ticks
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-#[doc(hidden)]
-pub fn tsc() -> u64 {
-    monotonic()
+    arch::ticks()
 }
 
 fn monotonic() -> u64 {

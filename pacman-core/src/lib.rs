@@ -25,6 +25,8 @@
 //! ```
 
 #[doc(hidden)]
+pub mod arch;
+#[doc(hidden)]
 pub mod atomic_write;
 #[doc(hidden)]
 pub mod backend;

@@ -57,11 +57,5 @@ pub(crate) unsafe fn own_plain(word: &AtomicU64) -> u64 {
 /// instructions on the fast path.
 #[inline(always)]
 pub(crate) fn made(value: u64) -> u64 {
-    let made;
-    // SAFETY: no instruction. Not `pure`, or the compiler would delay it as well.
-    unsafe {
-        std::arch::asm!("/* {0} */", inout(reg) value => made,
-            options(nomem, nostack, preserves_flags));
-    }
-    made
+    crate::arch::made(value)
 }

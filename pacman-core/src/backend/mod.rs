@@ -9,7 +9,6 @@ mod counting;
 mod forks;
 pub mod msr;
 pub mod perf;
-mod rdpmc;
 pub(crate) mod summed;
 
 pub use counting::{

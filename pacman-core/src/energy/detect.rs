@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
     use crate::backend::Target;
-    use crate::backend::perf::Errno;
+    use crate::backend::perf::{Errno, RawCount, Register};
 
     /// A kernel with counters of packages, by descriptor.
     #[derive(Clone, Default)]
@@ -134,7 +134,7 @@ mod tests {
             unreachable!("nothing is mapped")
         }
 
-        unsafe fn rdpmc(&self, _: u32) -> (u64, u64) {
+        unsafe fn read_counter(&self, _: Register) -> RawCount {
             unreachable!("nothing is mapped")
         }
     }

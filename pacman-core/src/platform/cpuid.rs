@@ -1,4 +1,4 @@
-//! The identity and features of the processor that runs the program, by CPUID.
+//! The identity and features of the processor that runs the program, by CPUID or MIDR.
 
 #[cfg(target_arch = "x86")]
 use std::arch::x86::{__cpuid_count, CpuidResult};
@@ -80,10 +80,11 @@ pub(super) fn cpu_id() -> Option<CpuId> {
     })
 }
 
-/// The identity of the CPU that runs this; `None` without CPUID.
+/// The identity of the first CPU, by MIDR; `None` for processors without one.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 pub(super) fn cpu_id() -> Option<CpuId> {
-    None
+    static ID: OnceCell<Option<CpuId>> = OnceCell::new();
+    ID.get_or_init(|| super::arm::cpu_id(std::path::Path::new("/"), 0)).clone()
 }
 
 /// Why hardware counts of Linux's driver may be wrong on this processor; `None` if they are right.

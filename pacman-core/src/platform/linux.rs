@@ -35,7 +35,7 @@ impl Platform for Linux {
     fn core_types(&self) -> Vec<CoreTypePmu> {
         /// The kernel registers these PMUs when it starts. Each resolved event asks for them.
         static TYPES: OnceCell<Vec<CoreTypePmu>> = OnceCell::new();
-        TYPES.get_or_init(|| core_types_in(Path::new(DEVICES), cpuid::cpu_id().as_ref())).clone()
+        TYPES.get_or_init(|| core_types_in(Path::new("/"), cpuid::cpu_id().as_ref())).clone()
     }
 
     fn tsc(&self) -> Option<u64> {

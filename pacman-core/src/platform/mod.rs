@@ -14,6 +14,7 @@
 //! The module lies below topology, events and backends. The decision record
 //! `docs/decisions/001-platform.md` has the reasons.
 
+mod arm;
 mod core_types;
 pub(crate) mod cpuid;
 mod handle;

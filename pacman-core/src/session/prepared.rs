@@ -12,6 +12,7 @@ use super::handle::Session;
 use super::rotation::{self, Sets, events_of_one_figure};
 use super::shared::{Parts, Placed, Shared};
 use super::wide::SystemWide;
+use crate::arch;
 use crate::backend::perf::{PerfPermissions, Sharing};
 use crate::clock::{Clock, ClockSource};
 use crate::event::{self, Event};
@@ -316,7 +317,7 @@ impl PreparedSession {
 fn clock(source: Option<ClockSource>) -> Result<Clock> {
     match source {
         None => Ok(Clock::detect()),
-        Some(ClockSource::Tsc) if !cfg!(target_arch = "x86_64") => Err(Error::new(
+        Some(ClockSource::Tsc) if arch::CLOCK_SOURCE.is_none() => Err(Error::new(
             ErrorKind::Unsupported,
             "cannot take time from the TSC: this processor has none; use the monotonic clock",
         )),

@@ -8,12 +8,12 @@ use perf_event_open_sys::bindings as abi;
 
 use super::file::{self, File, What, Whose};
 use super::machine::Machine;
-use super::page;
+use super::page::{self, Leave, extend};
 use super::state::State;
 use crate::machines::PMUS;
 use crate::task::{self, caller};
 use pacman_core::backend::Target;
-use pacman_core::backend::perf::{Errno, Kernel, PAGE, PerfSys};
+use pacman_core::backend::perf::{Errno, Kernel, PAGE, PerfSys, RawCount, Register};
 
 /// The counter interface of a simulated machine's kernel.
 #[derive(Clone, Debug)]
@@ -124,13 +124,18 @@ impl PerfSys for SimKernel {
         unsafe { Kernel.release(base, pages) };
     }
 
-    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
+    fn register(&self, index: u32) -> Option<Register> {
+        Some(Register::simulated(index))
+    }
+
+    unsafe fn read_counter(&self, register: Register) -> RawCount {
+        let index = register.index();
         let value = self.call(|state, tid| Ok(state.rdpmc(tid, index)));
         // An error planned for an instruction strikes nothing: ask again.
         let value = value.or_else(|_| self.call(|state, tid| Ok(state.rdpmc(tid, index))));
         let value = value.ok().flatten().expect("SIGSEGV: this machine has no such counter");
         let value = if self.machine.hides_counters() { 0 } else { value };
-        (value & 0xffff_ffff, value >> 32)
+        RawCount::simulated(value)
     }
 
     fn between_loads(&self) {
@@ -146,6 +151,15 @@ impl State {
         whose: Whose,
         group: RawFd,
     ) -> Result<RawFd, Errno> {
+        let mut attr = *attr;
+        let mut page_width = 0;
+        if attr.type_ != abi::PERF_TYPE_SOFTWARE {
+            let width = self.cores[0].width();
+            // SAFETY: the union holds plain integers, whichever name was written.
+            let config1 = unsafe { attr.__bindgen_anon_3.config1 };
+            (page_width, attr.__bindgen_anon_3.config1) = self.leave.of(config1, whose, width)?;
+        }
+        let attr = &attr;
         let (what, core_type) = match attr.type_ {
             abi::PERF_TYPE_SOFTWARE => (file::software(attr.config)?, 0),
             _ => {
@@ -189,7 +203,7 @@ impl State {
         let leader = if group >= 0 { group } else { fd };
         self.opened += 1;
         let field = what.is_field();
-        let mut new = File::new(self.opened, attr, (what, core_type), whose, leader);
+        let mut new = File::new(self.opened, attr, (what, core_type), whose, leader, page_width);
         (new.seen, new.topdown) = (self.seen(&new), field);
         self.files.insert(fd, new);
         if let Some(file) = self.files.get_mut(&leader) {
@@ -340,7 +354,11 @@ impl State {
     fn rdpmc(&mut self, tid: i32, index: u32) -> Option<u64> {
         let cpu = self.task(tid).cpu;
         let context = &self.contexts[cpu as usize];
-        self.cores[context.core].rdpmc(context.number, index).ok()
+        let core = &self.cores[context.core];
+        let value = core.rdpmc(context.number, index).ok()?;
+        // Counters of Arm have 64 bits, of which a page may offer 32.
+        let is_arm = matches!(self.leave, Leave::OnRequest { .. });
+        Some(if is_arm { extend(value, core.width()) } else { value })
     }
 }
 

@@ -68,6 +68,8 @@ pub(super) struct File {
     pub(super) times: [u64; 2],
     /// Its present counter; software events have none.
     pub(super) location: Option<CounterLocation>,
+    /// The bits of its counter that the page offers; 0 if it offers no reads.
+    pub(super) page_width: u8,
     /// The address of its mapped page.
     pub(super) page: Option<usize>,
     /// Its page is out of date.
@@ -85,6 +87,7 @@ impl File {
         (what, core_type): (What, usize),
         whose: Whose,
         leader: RawFd,
+        page_width: u8,
     ) -> File {
         File {
             id,
@@ -100,6 +103,7 @@ impl File {
             seen: 0,
             times: [0; 2],
             location: None,
+            page_width,
             page: None,
             stale: true,
             topdown: false,

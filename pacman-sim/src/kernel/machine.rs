@@ -9,9 +9,10 @@ use pacman_events::few;
 use pacman_events::{CpuId, CpuModel};
 use parking_lot::{Mutex, MutexGuard};
 
-use pacman_core::backend::perf::PerfPermissions;
+use pacman_core::backend::perf::{PerfPermissions, UserReads};
 use pacman_topology::{CpuSet, Topology};
 
+use super::page::Leave;
 use super::state::State;
 use crate::background::CoreActivity;
 use crate::fault::Fault;
@@ -108,6 +109,10 @@ impl Machine {
         permissions.pmus = self.inner.spec.pmus().iter().map(|pmu| pmu.name().to_owned()).collect();
         few::sort(&mut permissions.pmus);
         permissions.rdpmc = Some(2);
+        permissions.user_reads = match self.state().leave {
+            Leave::ByPage => UserReads::ByPage,
+            Leave::OnRequest { .. } => UserReads::OnRequest,
+        };
         permissions.smt = self.inner.spec.cpu().facts().smt_ways > 1;
         let distrusted = self.inner.distrusted.load(Ordering::Relaxed);
         permissions.driver_doubt =
@@ -124,6 +129,12 @@ impl Machine {
     /// kernel asks for it.
     pub fn hide_counters(&self) {
         self.inner.hidden.store(true, Ordering::Relaxed);
+    }
+
+    /// Gives leave for user reads as Linux does on AArch64: to events that ask for it, of counters with 64
+    /// bits, or before Armv8.5 (`long` is false) with 32.
+    pub fn give_leave_on_request(&self, long: bool) {
+        self.state().leave = Leave::OnRequest { long };
     }
 
     pub(super) fn hides_counters(&self) -> bool {

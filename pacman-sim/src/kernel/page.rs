@@ -9,8 +9,37 @@ use super::file::{File, Whose};
 use super::state::State;
 use pacman_core::backend::perf::{Errno, PAGE};
 
-/// `cap_bit0_is_deprecated` and `cap_user_rdpmc`.
-const CAPABILITIES: u64 = 0b110;
+/// `cap_bit0_is_deprecated`, and `cap_user_rdpmc` with it.
+const CLOSED: u64 = 0b010;
+const OPEN: u64 = 0b110;
+
+/// How the kernel gives leave to read counters in user mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// Every page has it, as on x86.
+    ByPage,
+    /// An event asks for it, as on AArch64; counters have 64 bits or 32.
+    OnRequest { long: bool },
+}
+
+/// Bits of `config1` in Linux's driver for Arm: counters of 64 bits, and user reads.
+const LONG: u64 = 1;
+const USER_ACCESS: u64 = 2;
+
+impl Leave {
+    /// The bits of a counter that its page offers, 0 for none, by `config1`; and the rest of `config1`.
+    pub(super) fn of(self, config1: u64, whose: Whose, width: u8) -> Result<(u8, u64), Errno> {
+        let Leave::OnRequest { long } = self else { return Ok((width, config1)) };
+        let (asked, rest) = (config1 & (LONG | USER_ACCESS), config1 & !(LONG | USER_ACCESS));
+        match (asked & USER_ACCESS != 0, asked & LONG != 0) {
+            (false, _) => Ok((0, rest)),
+            (true, _) if !matches!(whose, Whose::Task(_)) => Err(Errno(libc::EINVAL)),
+            (true, true) if !long => Err(Errno(libc::EOPNOTSUPP)),
+            (true, true) => Ok((64, rest)),
+            (true, false) => Ok((32, rest)),
+        }
+    }
+}
 
 impl State {
     /// Writes changes into the pages of the calling thread's events.
@@ -33,7 +62,8 @@ fn write(page: *mut perf_event_mmap_page, file: &File, width: u8) {
         Some(location) if file.topdown => (location.index + 1, file.count),
         // The count is the offset plus the counter's sign-extended raw value.
         Some(location) => {
-            (location.index + 1, file.count.wrapping_sub(extend(location.seen, width)))
+            let seen = extend(location.seen, width.min(file.page_width.max(1)));
+            (location.index + 1, file.count.wrapping_sub(seen))
         }
         None => (0, file.count),
     };
@@ -45,8 +75,9 @@ fn write(page: *mut perf_event_mmap_page, file: &File, width: u8) {
         compiler_fence(Ordering::SeqCst);
         (&raw mut (*page).index).write_volatile(index);
         (&raw mut (*page).offset).write_volatile(offset as i64);
-        (&raw mut (*page).pmc_width).write_volatile(u16::from(width));
-        (&raw mut (*page).__bindgen_anon_1.capabilities).write_volatile(CAPABILITIES);
+        (&raw mut (*page).pmc_width).write_volatile(u16::from(file.page_width));
+        let capabilities = if file.page_width > 0 { OPEN } else { CLOSED };
+        (&raw mut (*page).__bindgen_anon_1.capabilities).write_volatile(capabilities);
         (&raw mut (*page).time_enabled).write_volatile(file.times[0]);
         (&raw mut (*page).time_running).write_volatile(file.times[1]);
         compiler_fence(Ordering::SeqCst);
@@ -55,7 +86,7 @@ fn write(page: *mut perf_event_mmap_page, file: &File, width: u8) {
 }
 
 /// Extends the sign of a raw value of `width` bits.
-fn extend(raw: u64, width: u8) -> u64 {
+pub(super) fn extend(raw: u64, width: u8) -> u64 {
     let unused = 64 - u32::from(width);
     ((raw << unused) as i64 >> unused) as u64
 }

@@ -219,15 +219,18 @@ impl State {
             if let Some(file) = self.files.get_mut(&on[slot.place]) {
                 (file.location, file.stale) = (Some(location), true);
             }
-            self.arm(cpu, on[slot.place], self.largest_period(cpu));
+            self.arm(cpu, on[slot.place], self.largest_period(cpu, on[slot.place]));
         }
         self.restore_topdown(cpu);
     }
 
     /// The largest number of events after which Linux lets a counter overflow.
-    fn largest_period(&self, cpu: u32) -> u64 {
+    fn largest_period(&self, cpu: u32, fd: RawFd) -> u64 {
         let core = &self.cores[self.contexts[cpu as usize].core];
+        let page_width = self.files.get(&fd).map_or(0, |file| file.page_width);
         match self.model_at(cpu).facts().family {
+            // A page with 32 bits needs an overflow of these.
+            _ if page_width == 32 => (1 << 31) - 1,
             // Without full-width writes, a write sets 32 bits and extends their sign.
             Family::Intel if core.read(0, FULL_WIDTH).is_err() => (1 << 31) - 1,
             _ => mask(core.width() - 1),
@@ -294,7 +297,7 @@ impl State {
             }
             self.refresh(cpu as u32);
             for fd in over {
-                self.arm(cpu as u32, fd, self.largest_period(cpu as u32));
+                self.arm(cpu as u32, fd, self.largest_period(cpu as u32, fd));
             }
         }
     }

@@ -17,6 +17,7 @@ use pacman_events::registers::RegisterProgram;
 use pacman_topology::Topology;
 
 use super::file::File;
+use super::page::Leave;
 
 /// Everything that changes on a machine.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ pub(crate) struct State {
     /// By core.
     pub(super) activity: Vec<CoreActivity>,
     pub(super) live: bool,
+    pub(super) leave: Leave,
     pub(crate) faults: Faults,
 }
 
@@ -109,6 +111,7 @@ impl State {
                 .map(|core| CoreActivity::of(core.cpus.len()))
                 .collect(),
             live,
+            leave: Leave::ByPage,
             faults: Faults::default(),
         }
     }

@@ -107,5 +107,5 @@ macro_rules! by_registers_on {
     )*}};
 }
 
-on!(p4 nehalem haswell skylake icelake zen4 knl alderlake);
+on!(p4 nehalem haswell skylake icelake zen4 knl alderlake skylake_arm64 skylake_arm32 zen4_arm32);
 by_registers_on!(p4 nehalem haswell skylake icelake zen4 knl);

@@ -10,6 +10,20 @@ pub(crate) const EVENT: &str = "BRANCHES";
 /// The session's events, in order.
 pub(crate) const EVENTS: &str = "CYCLES,INSTRUCTIONS,BRANCHES";
 
+/// The scripted machine of this name. With `_arm64` or `_arm32` at its end, its kernel gives leave for user
+/// reads as on AArch64, of counters with so many bits.
+pub(crate) fn machine(name: &str) -> Machine {
+    let (name, long) = match name.split_once("_arm") {
+        Some((name, bits)) => (name, Some(bits == "64")),
+        None => (name, None),
+    };
+    let machine = Machine::scripted(name).unwrap();
+    if let Some(long) = long {
+        machine.give_leave_on_request(long);
+    }
+    machine
+}
+
 /// A program on one machine.
 #[derive(Clone)]
 pub(crate) struct Program {
@@ -20,7 +34,7 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn on(name: &str) -> Program {
-        let machine = Machine::scripted(name).unwrap();
+        let machine = machine(name);
         let mut models: Vec<CpuModel> = machine.core_types().iter().map(|it| it.model()).collect();
         if models.is_empty() {
             models.push(machine.cpu());

@@ -32,6 +32,25 @@ fn hidden_counters_are_read_by_the_kernel_and_the_reason_is_stated() {
     }
 }
 
+fn way(session: &Session) -> (ReadPath, Option<u8>) {
+    let thread = session.attach().unwrap();
+    let caps = thread.caps();
+    (caps.read_path, caps.width)
+}
+
+#[test]
+fn reads_on_request_have_64_bits_or_32() {
+    for (machine, width) in [("skylake_arm64", 64), ("skylake_arm32", 32), ("zen4_arm32", 32)] {
+        let program = Program::on(machine);
+        let session = Session::builder(machine).on(&program.machine).events(EVENTS).start().unwrap();
+        assert_eq!(way(&session), (ReadPath::Rdpmc, Some(width)), "{machine}");
+        // Software events are read by the kernel, so nothing is asked for.
+        let mixed = format!("mixed {machine}");
+        let session = Session::builder(mixed).on(&program.machine).events("CYCLES,task-clock").start();
+        assert_eq!(way(&session.unwrap()), (ReadPath::ReadCall, None), "{machine}");
+    }
+}
+
 #[test]
 fn hidden_slots_are_read_by_the_kernel() {
     let path = |hidden: bool| {

@@ -2,11 +2,12 @@
 
 use pacman_core::Session;
 use pacman_core::topology::CpuSet;
-use pacman_sim::Machine;
+
+use crate::program::machine;
 
 /// Every context is active for as long as the timetable has it, and counts as much.
 pub(crate) fn contexts_follow_their_timetable(name: &str) {
-    let machine = Machine::scripted(name).unwrap();
+    let machine = machine(name);
     let topology = machine.topology();
     let cpus: CpuSet = topology.cores()[..2].iter().flat_map(|core| core.cpus.clone()).collect();
     let mut all = Session::builder(format!("wide {name}"))

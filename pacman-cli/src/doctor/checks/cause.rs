@@ -3,7 +3,7 @@
 use std::io;
 
 use super::surroundings::Limits;
-use pacman_core::backend::perf::PerfPermissions;
+use pacman_core::backend::perf::{PerfPermissions, UserReads};
 use pacman_core::{Error, ErrorKind};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub(crate) enum Cause {
     CountersTaken,
     /// The process is at its limit of open files, or soon would be.
     DescriptorLimit,
-    /// RDPMC does not read the kernel's counts: the processor may hide counters from user mode.
+    /// User-mode reads differ from the kernel's counts: the processor may hide counters from user mode.
     HiddenCounters,
     /// Several core types, each with its own counters.
     HybridCores,
@@ -55,8 +55,10 @@ pub(crate) enum Cause {
     TooFewCounters,
     /// An `errno` without a known story.
     Unexplained(#[serde(skip)] i32),
-    /// User-mode reads are made for x86-64 only.
+    /// User-mode reads are made for x86-64, and for AArch64 from Linux 5.17 on.
     UnsupportedArchitecture,
+    /// `kernel.perf_user_access` is 0, as by default on AArch64.
+    UserAccessOff,
     /// The capability is held in a user namespace, where it does not count.
     UserNamespace,
     /// The NMI watchdog holds a counter.
@@ -156,6 +158,14 @@ impl Circumstances<'_> {
         if filtered { Cause::Seccomp } else { Cause::SecurityModule }
     }
 
+    /// The instruction of user-mode reads.
+    pub(super) fn instruction(&self) -> &'static str {
+        match self.permissions.user_reads {
+            UserReads::OnRequest => "MRS",
+            _ => "RDPMC",
+        }
+    }
+
     /// The cause as a clause.
     pub(super) fn words(&self, cause: Cause, asks: Scope) -> String {
         let level = self.permissions.paranoid.unwrap_or_default();
@@ -178,11 +188,11 @@ impl Circumstances<'_> {
                     self.permissions.descriptors
                 )
             }
-            Cause::HiddenCounters => {
-                "RDPMC does not read the counts that the kernel has (the processor may hide counters from \
-                 user mode)"
-                    .into()
-            }
+            Cause::HiddenCounters => format!(
+                "{} does not read the counts that the kernel has (the processor may hide counters from \
+                 user mode)",
+                self.instruction()
+            ),
             Cause::HybridCores => format!(
                 "each core type has counters of its own ({})",
                 match self.permissions.pmus.as_slice() {
@@ -229,7 +239,10 @@ impl Circumstances<'_> {
             Cause::Unexplained(errno) => {
                 format!("the kernel said {}", io::Error::from_raw_os_error(errno))
             }
-            Cause::UnsupportedArchitecture => "user-mode reads are made for x86-64 only".into(),
+            Cause::UnsupportedArchitecture => {
+                "user-mode reads are made for x86-64, and for AArch64 from Linux 5.17 on".into()
+            }
+            Cause::UserAccessOff => "kernel.perf_user_access is 0".into(),
             Cause::UserNamespace => format!(
                 "CAP_PERFMON is held in a user namespace only, where it does not count, \
                  and perf_event_paranoid is {level} ({need})"

@@ -1,7 +1,7 @@
 //! The examination: its trials, their order and the conclusions.
 
 use pacman_core::Error;
-use pacman_core::backend::perf::{Kernel, PerfPermissions, PerfSys};
+use pacman_core::backend::perf::{Kernel, PerfPermissions, PerfSys, UserReads};
 use pacman_core::backend::{Caps, NoUserReads, ReadPath};
 use pacman_events::CpuModel;
 
@@ -282,7 +282,8 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
             (Ok(Caps { no_user_reads: Some(_), .. }), _) => Cause::HiddenCounters,
             (Ok(caps), _) if caps.read_path == ReadPath::Rdpmc => {
                 let width = caps.width.unwrap_or_default();
-                let text = format!("RDPMC reads {width}-bit counters without a system call");
+                let instruction = self.facts.instruction();
+                let text = format!("{instruction} reads {width}-bit counters without a system call");
                 let finding = Finding::works(subject, &tried, text);
                 return if self.facts.permissions.rdpmc == Some(2) {
                     let mut open = finding.with_help(vec![limits::rdpmc_for_all()]);
@@ -293,8 +294,13 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
                 };
             }
             (Err(error), _) => self.facts.cause(&error, Scope::UserMode),
-            (Ok(_), _) if cfg!(not(target_arch = "x86_64")) => Cause::UnsupportedArchitecture,
+            (Ok(_), _) if self.facts.permissions.user_reads == UserReads::Missing => {
+                Cause::UnsupportedArchitecture
+            }
             (Ok(_), _) if self.facts.permissions.is_hybrid() => Cause::HybridCores,
+            (Ok(_), _) if self.facts.permissions.user_reads == UserReads::SwitchedOff => {
+                Cause::UserAccessOff
+            }
             (Ok(_), Some(errno)) if errno.0 == libc::EPERM => Cause::LockedMemory,
             (Ok(_), Some(errno)) => Cause::Unexplained(errno.0),
             (Ok(_), None) if self.facts.permissions.rdpmc == Some(0) => Cause::RdpmcOff,

@@ -2,14 +2,18 @@
 
 use super::cause::{Cause, Circumstances, Scope};
 use super::finding::{Check, Finding, Help};
+use pacman_core::arch::CLOCK_SOURCE;
 use pacman_core::backend::perf::TRUST_DRIVER;
 use pacman_events::plural::number;
 
 /// The events a thread that the limits are weighed for.
 const EVENTS: u64 = 4;
 
-/// Bytes of a counter page.
-const PAGE: u64 = pacman_core::backend::perf::PAGE as u64;
+/// Bytes of a counter page: one of the kernel's.
+fn page() -> u64 {
+    // SAFETY: sysconf takes any number.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
 
 /// Whether every context can have a thread with counters.
 pub(super) fn descriptors(facts: &Circumstances) -> Finding {
@@ -49,7 +53,7 @@ pub(super) fn locked_memory(facts: &Circumstances) -> Option<Finding> {
         "compared perf_event_mlock_kb and the limit on locked memory with the needs of {}",
         threads_of(around.contexts)
     );
-    let pages = allowance * 1024 / PAGE * around.contexts + locked / PAGE;
+    let pages = allowance * 1024 / page() * around.contexts + locked / page();
     let threads = pages / EVENTS;
     let room = format!("room for {pages} counter pages: {}", threads_of(threads));
     if threads >= around.contexts {
@@ -132,12 +136,10 @@ pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
             limit.clone(),
         ));
     }
-    if let Some(clock) = facts.around.clock_source.as_deref().filter(|name| *name != "tsc") {
-        let text = if cfg!(target_arch = "x86_64") {
-            format!("{clock}, not the TSC: the time of a phase's edge takes a system clock read")
-        } else {
-            format!("{clock}: the time of a phase's edge takes a system clock read")
-        };
+    let clock = facts.around.clock_source.as_deref();
+    if let Some(clock) = clock.filter(|name| Some(*name) != CLOCK_SOURCE) {
+        let usual = CLOCK_SOURCE.map(|usual| format!(", not {usual}")).unwrap_or_default();
+        let text = format!("{clock}{usual}: the time of a phase's edge takes a system clock read");
         found.push(Finding::noted(
             Check::ClockSource,
             "read the kernel's current clock source",

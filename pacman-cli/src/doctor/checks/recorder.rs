@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use pacman_core::backend::Target;
-use pacman_core::backend::perf::{Errno, PerfSys};
+use pacman_core::backend::perf::{Errno, PerfSys, RawCount, Register};
 
 /// The seam `S` with a record of the latest failure.
 #[derive(Clone, Debug)]
@@ -83,9 +83,13 @@ impl<S: PerfSys> PerfSys for Recorder<S> {
         unsafe { self.sys.release(base, pages) }
     }
 
-    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
+    fn register(&self, index: u32) -> Option<Register> {
+        self.sys.register(index)
+    }
+
+    unsafe fn read_counter(&self, register: Register) -> RawCount {
         // SAFETY: the caller keeps the contract of this method of `PerfSys`.
-        unsafe { self.sys.rdpmc(index) }
+        unsafe { self.sys.read_counter(register) }
     }
 
     fn between_loads(&self) {

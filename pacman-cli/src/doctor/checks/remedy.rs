@@ -2,6 +2,7 @@
 
 use super::cause::{Cause, Circumstances, Scope};
 use super::finding::Help;
+use pacman_core::backend::perf::UserReads;
 
 impl Circumstances<'_> {
     /// The remedies of the cause.
@@ -53,6 +54,7 @@ impl Circumstances<'_> {
                 vec![Help::command("to see why", "sudo dmesg | grep -i -A8 'performance events'")]
             }
             // Linux then shows all counters to all programs, and does not ask the processor to hide any.
+            Cause::HiddenCounters if self.permissions.user_reads != UserReads::ByPage => Vec::new(),
             Cause::HiddenCounters => vec![Help::command(
                 "until the next boot",
                 "echo 2 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc",
@@ -76,6 +78,13 @@ impl Circumstances<'_> {
             Cause::TooFewCounters => {
                 vec![Help::advice("in any case", "count fewer events at a time, over several runs")]
             }
+            Cause::UserAccessOff => vec![
+                Help::command("until the next boot", "sudo sysctl kernel.perf_user_access=1"),
+                Help::command(
+                    "for good",
+                    "echo kernel.perf_user_access=1 | sudo tee /etc/sysctl.d/50-perf-user.conf",
+                ),
+            ],
             Cause::UserNamespace => vec![
                 sysctl("on the host, until its next boot"),
                 Help::command("Podman", "sudo podman run --cap-add=PERFMON IMAGE"),

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 
+use pacman_core::arch::CLOCK_SOURCE;
 use pacman_core::backend::perf::PerfPermissions;
 use pacman_core::platform::{self, CoreTypePmu};
 use pacman_topology::Topology;
@@ -57,7 +58,7 @@ impl Limits {
             core_types,
             root: true,
             ipc_lock: true,
-            clock_source: Some("tsc".to_owned()),
+            clock_source: CLOCK_SOURCE.map(str::to_owned),
             ..Limits::default()
         }
     }

@@ -8,7 +8,8 @@ mod software;
 
 use super::*;
 use fake::Fake;
-use pacman_core::backend::perf::PerfPermissions;
+use pacman_core::arch::CLOCK_SOURCE;
+use pacman_core::backend::perf::{PerfPermissions, UserReads};
 
 /// A desktop at rest: one user, a PMU, nothing in the way of user-mode counting.
 fn permissions() -> PerfPermissions {
@@ -17,6 +18,7 @@ fn permissions() -> PerfPermissions {
     permissions.paranoid = Some(2);
     permissions.pmus = vec!["cpu".into()];
     permissions.rdpmc = Some(1);
+    permissions.user_reads = UserReads::ByPage;
     permissions.descriptors = 1024;
     permissions
 }
@@ -27,7 +29,7 @@ fn surroundings() -> Limits {
         open_files: 4,
         page_allowance_kb: Some(516),
         locked_memory: Some(8 << 20),
-        clock_source: Some("tsc".into()),
+        clock_source: CLOCK_SOURCE.map(Into::into),
         ..Limits::default()
     }
 }

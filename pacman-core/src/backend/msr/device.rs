@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::io::{Errno, MsrIo};
 use crate::backend::perf::PerfPermissions;
-use crate::backend::rdpmc::rdpmc;
+use crate::arch::{self, Register};
 use pacman_topology::cancel;
 use pacman_topology::current_cpu;
 
@@ -82,7 +82,7 @@ impl MsrIo for DevMsr {
     #[inline(always)]
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
         // SAFETY: the caller keeps the contract of `MsrIo::rdpmc`.
-        unsafe { rdpmc(index) }
+        unsafe { arch::read_counter(Register::simulated(index)).halves() }
     }
 
     fn cpu(&self) -> u32 {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::arch::UserReads;
 use crate::backend::summed::SummedCounters;
 use crate::backend::{Backend, Counters, Target};
 use crate::descriptor;
@@ -60,7 +61,7 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
         let prepared = Arc::new(Prepared { plan, permissions, simulated });
         let mut backend = PerfBackend { sys, prepared, _held: Vec::new() };
         while !backend.prepared.plan.members.is_empty() {
-            match backend.open_groups(Target::Caller, false) {
+            match backend.open_groups(Target::Caller, UserReads::Missing) {
                 Ok(groups) => {
                     backend._held = groups.into_iter().map(|open| open.group).collect();
                     break;
@@ -82,12 +83,16 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
     }
 
     /// Opens the groups that count on `target`, not yet enabled.
-    fn open_groups(&self, target: Target, pages: bool) -> Result<Vec<TypedGroup<S>>, ResolveError> {
+    fn open_groups(
+        &self,
+        target: Target,
+        user_reads: UserReads,
+    ) -> Result<Vec<TypedGroup<S>>, ResolveError> {
         let plan = &self.prepared.plan;
         let exclusive = plan.sharing == Sharing::Pinned;
         let open = |group: &GroupPlan| {
             let members = &plan.members[group.members.clone()];
-            let opened = Group::open(&self.sys, members, target, exclusive, pages);
+            let opened = Group::open(&self.sys, members, target, exclusive, user_reads);
             let opened = opened.map_err(|refusal| ResolveError {
                 member: group.members.start + refusal.member,
                 ..refusal
@@ -128,7 +133,8 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
         let first = group.rev().find(|members| members.start <= refusal.member);
         let first = first.map_or(0, |members| members.start);
         if refusal.errno.0 == libc::EINVAL && refusal.member > first {
-            let alone = Group::open(&self.sys, std::slice::from_ref(member), target, false, false);
+            let only = std::slice::from_ref(member);
+            let alone = Group::open(&self.sys, only, target, false, UserReads::Missing);
             if alone.is_ok() {
                 let others: Vec<&str> =
                     members[first..refusal.member].iter().map(|m| m.name.as_str()).collect();
@@ -157,12 +163,15 @@ impl<S: PerfSys + Clone> Backend for PerfBackend<S> {
         let accounting = (!plan.accounting.is_empty())
             .then(|| Ledgers::open(&plan.accounting, target, permissions))
             .transpose()?;
-        // RDPMC reads counters of the executing thread, so pages of other targets are useless.
-        let pages = plan.pages && target == Target::Caller;
+        // User reads are of the executing thread's counters, so pages of other targets are useless.
+        let user_reads = match target {
+            Target::Caller => plan.user_reads,
+            _ => UserReads::Missing,
+        };
         if plan.claims_all_time && !plan.groups.iter().any(|group| group.is_of_core_of(target)) {
             return Err(self.uncounted_core(target));
         }
-        let groups = self.open_groups(target, pages).map_err(refused)?;
+        let groups = self.open_groups(target, user_reads).map_err(refused)?;
         for group in &groups {
             let first = group.plan.members.start;
             let enabled = group.group.enable();

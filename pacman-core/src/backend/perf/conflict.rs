@@ -8,6 +8,7 @@ use pacman_events::partition::Partition;
 use super::group::{Ask, Group, HEADER, Member};
 use super::permissions::PerfPermissions;
 use super::sys::PerfSys;
+use crate::arch::UserReads;
 use crate::backend::{MAX_EVENTS, Target};
 use crate::event::Hardware;
 use crate::platform;
@@ -172,7 +173,8 @@ fn plain(member: &Member, hardware: Hardware) -> Member {
 
 /// Whether the kernel puts the group on its counters now.
 fn fits<S: PerfSys + Clone>(sys: &S, members: &[Member], target: Target) -> bool {
-    let Ok(group) = Group::open(sys, members, target, true, false) else { return false };
+    let opened = Group::open(sys, members, target, true, UserReads::Missing);
+    let Ok(group) = opened else { return false };
     let mut answer = [0; HEADER + MAX_EVENTS];
     let words = HEADER + members.len();
     group.enable().is_ok() && group.read(&mut answer[..words]) == Ok(words)
@@ -210,7 +212,7 @@ mod tests {
 
     use super::*;
     use crate::backend::perf::plan::Plan;
-    use crate::backend::perf::{Errno, Sharing};
+    use crate::backend::perf::{Errno, RawCount, Register, Sharing};
     use crate::event::Event;
 
     fn members_on(cpu: &str, names: &[&str], permissions: &PerfPermissions) -> Vec<Member> {
@@ -282,7 +284,7 @@ mod tests {
             unreachable!("nothing is reserved")
         }
 
-        unsafe fn rdpmc(&self, _: u32) -> (u64, u64) {
+        unsafe fn read_counter(&self, _: Register) -> RawCount {
             unreachable!("nothing is mapped")
         }
     }

@@ -147,6 +147,7 @@ impl PerfPermissions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::UserReads;
 
     fn permissions() -> PerfPermissions {
         PerfPermissions {
@@ -158,8 +159,10 @@ mod tests {
             driver_doubt: None,
             trusts_driver: false,
             rdpmc: Some(1),
+            user_reads: UserReads::ByPage,
             watchdog: false,
             smt: true,
+            shares_cycle_counter: false,
             virtual_machine: false,
             descriptors: 1024,
             container: None,

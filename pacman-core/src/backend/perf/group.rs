@@ -9,11 +9,19 @@ use perf_event_open_sys::bindings as abi;
 use super::live::{self, LiveGroup, Own};
 use super::page::Pages;
 use super::sys::{Errno, PerfSys};
+use crate::arch::UserReads;
 use crate::backend::Target;
 use crate::event::{Hardware, Software};
 
 /// Number of words from `read(2)` before the counts: number, enabled, running.
 pub(super) const HEADER: usize = 3;
+
+/// Bits of `config1` in Linux's driver for Arm (`drivers/perf/arm_pmuv3.c`): counters of 64 bits, and
+/// user reads.
+const LONG: u64 = 1;
+const USER_ACCESS: u64 = 2;
+/// The event `CPU_CYCLES` of Arm's PMUs.
+const ARM_CPU_CYCLES: u64 = 0x11;
 
 /// The request to the kernel for one member of a group.
 #[derive(Clone, Debug)]
@@ -40,9 +48,21 @@ impl Member {
         }
     }
 
+    /// Whether Linux's driver for Arm counts it on the cycle counter if it can.
+    pub(super) fn counts_arm_cycles(&self) -> bool {
+        match self.ask {
+            Ask::Hardware(ask) if ask.pmu == abi::PERF_TYPE_HARDWARE => {
+                ask.config as u32 == abi::PERF_COUNT_HW_CPU_CYCLES
+            }
+            Ask::Hardware(ask) => ask.config & 0xffff == ARM_CPU_CYCLES,
+            Ask::Software(_) => false,
+        }
+    }
+
     /// The kernel's description of the member. The `leader` of an exclusive group is pinned: it is
-    /// on its counters whenever its thread runs, or it fails.
-    fn attr(&self, leader: bool, exclusive: bool) -> abi::perf_event_attr {
+    /// on its counters whenever its thread runs, or it fails. `reads` are bits of `config1` that ask for
+    /// user reads.
+    fn attr(&self, leader: bool, exclusive: bool, reads: u64) -> abi::perf_event_attr {
         let mut attr = abi::perf_event_attr {
             size: size_of::<abi::perf_event_attr>() as u32,
             read_format: u64::from(
@@ -56,7 +76,7 @@ impl Member {
             Ask::Hardware(hardware) => {
                 attr.type_ = hardware.pmu;
                 attr.config = hardware.config;
-                attr.__bindgen_anon_3.config1 = hardware.config1;
+                attr.__bindgen_anon_3.config1 = hardware.config1 | reads;
                 attr.__bindgen_anon_4.config2 = hardware.config2;
                 attr.set_exclude_user(u64::from(!hardware.user));
                 attr.set_exclude_kernel(u64::from(!hardware.kernel));
@@ -104,14 +124,39 @@ unsafe impl<S: PerfSys + Clone> Sync for Group<S> {}
 impl<S: PerfSys + Clone> Group<S> {
     /// Opens the members as one group that counts `target`, not yet enabled.
     ///
-    /// With `pages`, it also maps every member's counter page. If the kernel refuses that (the
+    /// For user reads it also maps every member's counter page. If the kernel refuses that (the
     /// limit on locked memory), the group has no pages.
     pub(super) fn open(
         sys: &S,
         members: &[Member],
         target: Target,
         exclusive: bool,
-        pages: bool,
+        user_reads: UserReads,
+    ) -> Result<Group<S>, ResolveError> {
+        let map = user_reads != UserReads::Missing;
+        let open = |reads| Group::open_asking(sys, members, target, exclusive, map, reads);
+        if user_reads != UserReads::OnRequest {
+            return open(0);
+        }
+        // All counters of a group are read at one width. Before Armv8.5 there are 64 bits for the cycle
+        // counter alone. Linux withholds that on SMT cores and says so only by not counting: so a group of
+        // cycles asks for 32 bits.
+        if members.iter().all(Member::counts_arm_cycles) {
+            return open(USER_ACCESS);
+        }
+        match open(USER_ACCESS | LONG) {
+            Err(refusal) if refusal.errno.0 == libc::EOPNOTSUPP => open(USER_ACCESS),
+            opened => opened,
+        }
+    }
+
+    fn open_asking(
+        sys: &S,
+        members: &[Member],
+        target: Target,
+        exclusive: bool,
+        map: bool,
+        reads: u64,
     ) -> Result<Group<S>, ResolveError> {
         // Held during the whole opening, so that a fork on another thread waits.
         let mut table = sys.is_real().then(live::lock);
@@ -124,7 +169,7 @@ impl<S: PerfSys + Clone> Group<S> {
         };
         for (index, member) in members.iter().enumerate() {
             let leader = group.descriptors.first().map(|own| own.fd);
-            let mut attr = member.attr(leader.is_none(), exclusive);
+            let mut attr = member.attr(leader.is_none(), exclusive, reads);
             let opened = sys.open(&mut attr, target, leader.unwrap_or(-1)).and_then(|fd| {
                 let id = sys.id(fd).inspect_err(|_| sys.close(fd))?;
                 Ok(Own { fd, id })
@@ -137,7 +182,7 @@ impl<S: PerfSys + Clone> Group<S> {
                 }
             }
         }
-        if pages {
+        if map {
             group.map();
         }
         if let Some(table) = table.as_mut() {

@@ -31,6 +31,7 @@ pub use backend::PerfBackend;
 pub use on::backend_on;
 pub use permissions::{PerfPermissions, TRUST_DRIVER, trust_driver, trusts_driver};
 pub use sharing::Sharing;
+pub use crate::arch::{RawCount, Register, UserReads};
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
 
 pub(crate) use live::{generation, install_atfork};

@@ -8,13 +8,13 @@
 //!
 //! The kernel writes a page when its event is put on or taken off a counter and
 //! when the counter overflows: rarely, against how often a program reads. So the
-//! owner keeps index and offset of every event with the *sequence sum* at which they
-//! held, and a read is: sequence sum as kept? RDPMC each counter; sequence sum still as kept?
+//! owner keeps register and offset of every event with the *sequence sum* at which they
+//! held, and a read is: sequence sum as kept? read each counter; sequence sum still as kept?
 //!
 //! The sequence sum is the sum of the pages' lock-and-index words. A lock only ever
 //! grows, so the sum changes whenever a page is written, unless 2^32 writes fall
-//! between two reads of one thread. The first check keeps RDPMC from running
-//! where it is no longer allowed (a forked child finds zero pages); the second
+//! between two reads of one thread. The first check keeps the reading instruction (RDPMC, MRS) from
+//! running where it is no longer allowed (a forked child finds zero pages); the second
 //! proves that nothing moved while the counters were read.
 
 use std::cell::Cell;
@@ -24,6 +24,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
 use super::sys::{PAGE, PerfSys};
+use crate::arch::{RawCount, Register, extend_to};
 use crate::primitive::made;
 
 /// Why the pages could not answer: the caller asks the kernel instead.
@@ -39,12 +40,15 @@ pub(super) struct Pages {
 /// Where one event is, as its page said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CounterLocation {
-    counter: u32,
+    register: Register,
     offset: u64,
 }
 
 impl CounterLocation {
-    const UNKNOWN: CounterLocation = CounterLocation { counter: 0, offset: 0 };
+    /// Never read: no sequence sum of pages in use is that of locations that are not known.
+    fn unknown() -> CounterLocation {
+        CounterLocation { register: Register::simulated(0), offset: 0 }
+    }
 }
 
 /// Where all events of a group are, and the sequence sum at which that held. A signal handler may learn it anew while
@@ -128,11 +132,12 @@ impl Pages {
         // the CPU needs none.
         compiler_fence(Ordering::SeqCst);
         sys.between_loads();
-        let counter = ((lock_and_index >> 32) as u32).checked_sub(1).ok_or(OffCounter)?;
+        let index = ((lock_and_index >> 32) as u32).checked_sub(1).ok_or(OffCounter)?;
+        let register = sys.register(index).ok_or(OffCounter)?;
         // SAFETY: as for `lock_and_index`.
         let offset = unsafe { (&raw const (*self.page(slot)).offset).read_volatile() as u64 };
         sys.between_loads();
-        Ok(CounterLocation { counter, offset })
+        Ok(CounterLocation { register, offset })
     }
 
     /// Learns where the events are, one for each of `locations`; answers the sequence sum.
@@ -168,7 +173,7 @@ impl Pages {
         seq_sum: &Cell<u64>,
         locations: &[Cell<CounterLocation>],
         counts: &mut [u64],
-        extend: impl Fn(u64, u64) -> u64,
+        extend: impl Fn(RawCount) -> u64,
     ) -> bool {
         if self.seq_sum(sys, locations.len()) != seq_sum.get() {
             return false;
@@ -178,10 +183,10 @@ impl Pages {
             // SAFETY: the sequence sum said that the event is on this counter. If it is
             // moved before the instruction runs, the counter still exists, and
             // the sequence sum below tells.
-            let (low, high) = unsafe { sys.rdpmc(location.get().counter) };
+            let raw = unsafe { sys.read_counter(location.get().register) };
             sys.between_loads();
             // A copy of both before the instruction would keep the offset in a register, for one more instruction.
-            *count = made(extend(low, high).wrapping_add(location.get().offset));
+            *count = made(extend(raw).wrapping_add(location.get().offset));
         }
         compiler_fence(Ordering::SeqCst);
         // From memory again: in a register until now it would cost the counts one.
@@ -195,7 +200,7 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
     pub(super) fn unknown() -> CounterLocations<[Cell<CounterLocation>; N]> {
         CounterLocations {
             seq_sum: Cell::new(0),
-            events: [const { Cell::new(CounterLocation::UNKNOWN) }; N],
+            events: std::array::from_fn(|_| Cell::new(CounterLocation::unknown())),
         }
     }
 
@@ -211,7 +216,7 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
         counts: &mut [u64; N],
     ) -> bool {
         // SAFETY: the contract is that of `Pages::read_at`.
-        unsafe { pages.read_at(sys, &self.seq_sum, &self.events, counts, extend::<WIDTH>) }
+        unsafe { pages.read_at(sys, &self.seq_sum, &self.events, counts, RawCount::extended::<WIDTH>) }
     }
 }
 
@@ -239,9 +244,9 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
                 location.set(known);
                 // SAFETY: the kernel had the event on this counter just now. If it has been moved,
                 // the counter still exists, and the sequence sum below tells.
-                let (low, high) = unsafe { sys.rdpmc(known.counter) };
+                let raw = unsafe { sys.read_counter(known.register) };
                 sys.between_loads();
-                *count = extend::<WIDTH>(low, high).wrapping_add(known.offset);
+                *count = raw.extended::<WIDTH>().wrapping_add(known.offset);
             }
             compiler_fence(Ordering::SeqCst);
             if pages.seq_sum(sys, N) == seq_sum {
@@ -257,7 +262,7 @@ impl CounterLocations<Vec<Cell<CounterLocation>>> {
     pub(super) fn unknown_of(events: usize) -> CounterLocations<Vec<Cell<CounterLocation>>> {
         CounterLocations {
             seq_sum: Cell::new(0),
-            events: vec![Cell::new(CounterLocation::UNKNOWN); events],
+            events: vec![Cell::new(CounterLocation::unknown()); events],
         }
     }
 
@@ -272,7 +277,7 @@ impl CounterLocations<Vec<Cell<CounterLocation>>> {
         width: u8,
         counts: &mut [u64],
     ) -> bool {
-        let extend = |low, high| extend_to(width, high << 32 | low);
+        let extend = |raw: RawCount| extend_to(width, raw.whole());
         // SAFETY: the contract is that of `Pages::read_at`.
         unsafe { pages.read_at(sys, &self.seq_sum, &self.events, counts, extend) }
     }
@@ -296,46 +301,24 @@ impl CounterLocations<Vec<Cell<CounterLocation>>> {
     }
 }
 
-/// The two halves of a counter wider than 32 bits as a signed number.
-///
-/// The kernel starts a counter at minus its period, so the value is negative
-/// until it overflows; without the extension counts jump by 2^WIDTH.
-#[inline(always)]
-fn extend<const WIDTH: u32>(low: u64, high: u64) -> u64 {
-    debug_assert!(WIDTH > 32 && WIDTH <= 64);
-    // The upper half alone is extended: bits 32..WIDTH move to the top and come
-    // back down over bits 32..64, one instruction less than on the whole word.
-    let high = ((high << (96 - WIDTH)) as i64 >> (64 - WIDTH)) as u64;
-    high | low
-}
-
-/// As [`extend`], at any width from 1 to 64 bits.
-pub(super) fn extend_to(width: u8, value: u64) -> u64 {
-    let unused = 64 - u32::from(width);
-    ((value << unused) as i64 >> unused) as u64
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{extend, extend_to};
+    use super::{RawCount, extend_to};
 
     /// The counter after `n` events when it was started at minus `period`.
-    fn counter(width: u32, period: u64, n: u64) -> (u64, u64) {
+    fn counter(width: u32, period: u64, n: u64) -> RawCount {
         let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
-        let value = 0u64.wrapping_sub(period).wrapping_add(n) & mask;
-        (value & 0xffff_ffff, value >> 32)
+        RawCount::simulated(0u64.wrapping_sub(period).wrapping_add(n) & mask)
     }
 
     #[test]
     fn differences_survive_the_sign_change_at_every_width() {
-        for width in [32u32, 40, 48] {
+        for width in [32u32, 40, 48, 64] {
             let period = (1u64 << (width - 1)) - 1;
             for start in [0, 1, period - 5, period - 1] {
                 for step in [0u64, 1, 7, 4096] {
-                    let (l0, h0) = counter(width, period, start);
-                    let (l1, h1) = counter(width, period, start + step);
-                    let d = extend_to(width as u8, h1 << 32 | l1)
-                        .wrapping_sub(extend_to(width as u8, h0 << 32 | l0));
+                    let at = |n| extend_to(width as u8, counter(width, period, n).whole());
+                    let d = at(start + step).wrapping_sub(at(start));
                     assert_eq!(d, step, "width {width}, start {start}");
                 }
             }
@@ -343,24 +326,9 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_extension_equals_the_plain_one() {
-        let mut x = 0x9e37_79b9_7f4a_7c15u64;
-        for _ in 0..10_000 {
-            x = x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            let (low, high) = (x & 0xffff_ffff, x >> 32);
-            assert_eq!(
-                extend::<48>(low, high & 0xffff),
-                extend_to(48, (high & 0xffff) << 32 | low)
-            );
-            assert_eq!(extend::<40>(low, high & 0xff), extend_to(40, (high & 0xff) << 32 | low));
-        }
-    }
-
-    #[test]
     fn a_negative_counter_and_a_positive_offset_give_the_small_count() {
         // The kernel's first values: counter = -period, offset = +period.
         let period = (1u64 << 39) - 1;
-        let (low, high) = counter(40, period, 12);
-        assert_eq!(extend::<40>(low, high).wrapping_add(period), 12);
+        assert_eq!(counter(40, period, 12).extended::<40>().wrapping_add(period), 12);
     }
 }

@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::arch::{self, UserReads};
 use crate::platform::cpuid;
 
 use super::files::{container, core_pmus};
@@ -61,10 +62,15 @@ pub struct PerfPermissions {
     pub trusts_driver: bool,
     /// `/sys/bus/event_source/devices/cpu/rdpmc`: 0 never, 1 own events, 2 always.
     pub rdpmc: Option<u8>,
+    /// How a thread gets leave to read its counters in user mode.
+    pub user_reads: UserReads,
     /// The NMI watchdog is on and holds one counter.
     pub watchdog: bool,
     /// Sibling contexts are enabled (`/sys/devices/system/cpu/smt/active`).
     pub smt: bool,
+    /// The PMU's cycle counter counts the clock of the core, which siblings share, and the kernel puts
+    /// cycles on it.
+    pub shares_cycle_counter: bool,
     /// The processor's `hypervisor` flag: this is a virtual machine.
     pub virtual_machine: bool,
     /// The limit on open descriptors of this process.
@@ -111,6 +117,7 @@ impl PerfPermissions {
         };
         let effective =
             field("CapEff:").and_then(|hex| u64::from_str_radix(&hex, 16).ok()).unwrap_or_default();
+        let smt = text("sys/devices/system/cpu/smt/active").trim() == "1";
         let limits = text("proc/self/limits");
         let descriptors = limits
             .lines()
@@ -131,8 +138,11 @@ impl PerfPermissions {
             driver_doubt: is_here.then(cpuid::driver_doubt).flatten(),
             trusts_driver: trusts_driver(),
             rdpmc: text("sys/bus/event_source/devices/cpu/rdpmc").trim().parse().ok(),
+            user_reads: arch::user_reads(text("proc/sys/kernel/perf_user_access").trim()),
             watchdog: text("proc/sys/kernel/nmi_watchdog").trim() == "1",
-            smt: text("sys/devices/system/cpu/smt/active").trim() == "1",
+            smt,
+            shares_cycle_counter: smt
+                && arch::shares_cycle_counter(text("proc/sys/kernel/osrelease").trim()),
             virtual_machine: flags(&root.join("proc/cpuinfo"))
                 .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor")),
             descriptors,
@@ -219,8 +229,10 @@ mod tests {
                 driver_doubt: None,
                 trusts_driver: false,
                 rdpmc: None,
+                user_reads: arch::user_reads(""),
                 watchdog: true,
                 smt: false,
+                shares_cycle_counter: false,
                 virtual_machine: true,
                 descriptors: 256,
                 container: Some("docker"),

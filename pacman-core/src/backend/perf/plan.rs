@@ -8,6 +8,7 @@ use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
 use super::sys::Errno;
 use super::topdown;
+use crate::arch::UserReads;
 use crate::backend::summed::{Sum, sums};
 use crate::backend::{MAX_EVENTS, Target};
 use crate::event::{self, Event, KernelAccounting, Software, Source, Term};
@@ -31,9 +32,9 @@ pub(super) struct Plan {
     /// The sums that turn counts into events; `None` if each count is an event, in order.
     pub(super) sums: Option<Vec<Sum>>,
     pub(super) sharing: Sharing,
-    /// Whether to map counter pages. This requires x86-64, a pinned group, only hardware
-    /// events, and counters on every core type.
-    pub(super) pages: bool,
+    /// How members get leave for user reads, [`Missing`](UserReads::Missing) where they get none. They
+    /// require a pinned group, only hardware events, and counters on every core type.
+    pub(super) user_reads: UserReads,
     /// An event counts on all core types of a hybrid, so its count claims all of a thread's time.
     pub(super) claims_all_time: bool,
 }
@@ -113,6 +114,9 @@ impl Plan {
             let (place, core_type) = (slots.place, slots.core_type);
             parts.push(Part { place, coefficient: 0, way, core_type });
         }
+        if permissions.shares_cycle_counter {
+            take_cycle_counter(&mut parts);
+        }
         let by_core_type = parts.iter().any(|part| part.core_type.is_some());
         if by_core_type && sharing != Sharing::Pinned {
             return Err(Error::new(
@@ -121,16 +125,19 @@ impl Plan {
                  counters and time on the other core type would look the same; rotate event sets",
             ));
         }
-        // RDPMC faults for a counter that a hybrid's other core type lacks. A binding does not
+        // A user read faults for a counter that a hybrid's other core type lacks. A binding does not
         // exclude that core type, because another program may move the thread.
-        let pages = cfg!(target_arch = "x86_64")
-            && sharing == Sharing::Pinned
+        let possible = sharing == Sharing::Pinned
             && events.iter().all(Event::is_hardware)
             && !by_core_type
             && !permissions.is_hybrid();
+        let user_reads = match permissions.user_reads {
+            offered @ (UserReads::ByPage | UserReads::OnRequest) if possible => offered,
+            _ => UserReads::Missing,
+        };
         let plan = Plan {
             claims_all_time: events.iter().any(|event| event.core_types().len() > 1),
-            ..Plan::arrange(parts, sharing, pages)
+            ..Plan::arrange(parts, sharing, user_reads)
         };
         let counters = plan.members.len() + plan.accounting.len();
         if counters.max(events.len()) > MAX_EVENTS {
@@ -164,7 +171,7 @@ impl Plan {
         self.groups.iter().any(|group| group.core_type.is_some())
     }
 
-    fn arrange(mut parts: Vec<Part>, sharing: Sharing, pages: bool) -> Plan {
+    fn arrange(mut parts: Vec<Part>, sharing: Sharing, user_reads: UserReads) -> Plan {
         let core_types = core_types(&parts);
         let by_core_type = |part: &Part| core_types.iter().position(|it| part.is_of(it));
         few::sort_by_key(&mut parts, |part| match (&part.way, by_core_type(part)) {
@@ -203,7 +210,7 @@ impl Plan {
             coefficient: part.coefficient,
         }));
         let claims_all_time = false;
-        Plan { parts, members, groups, accounting, sums, sharing, pages, claims_all_time }
+        Plan { parts, members, groups, accounting, sums, sharing, user_reads, claims_all_time }
     }
 
     /// The plan with a refused event counted by the kernel's accounting instead.
@@ -225,7 +232,7 @@ impl Plan {
         part.way = CountSource::KernelAccounting(ledger);
         let claims_all_time = self.claims_all_time;
         forbidden
-            .then(|| Plan { claims_all_time, ..Plan::arrange(parts, self.sharing, self.pages) })
+            .then(|| Plan { claims_all_time, ..Plan::arrange(parts, self.sharing, self.user_reads) })
     }
 }
 
@@ -233,6 +240,22 @@ impl Part {
     fn is_of(&self, core_type: &CoreTypePmu) -> bool {
         self.core_type.as_deref() == Some(core_type)
     }
+}
+
+/// Adds a counter that takes `PMCCNTR_EL0` before cycles do, which then get a numbered counter: that one
+/// counts the context's cycles. Linux's driver gives the cycle counter to the first event of cycles in a
+/// group (`armv8pmu_get_event_idx`).
+fn take_cycle_counter(parts: &mut Vec<Part>) {
+    let is_cycles = |part: &&Part| match &part.way {
+        CountSource::Member(member) => part.core_type.is_none() && member.counts_arm_cycles(),
+        CountSource::KernelAccounting(_) => false,
+    };
+    let Some(Part { way: CountSource::Member(cycles), place, .. }) = parts.iter().find(is_cycles)
+    else {
+        return;
+    };
+    let way = CountSource::Member(Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() });
+    parts.insert(0, Part { place: *place, coefficient: 0, way, core_type: None });
 }
 
 /// The core types that count parts, in the order of their first ones.
@@ -332,7 +355,7 @@ mod tests {
         assert_eq!(members(&plan), ["CYCLES", "INSTRUCTIONS", "task-clock", "page-faults"]);
         let to: Vec<usize> = plan.sums.unwrap().iter().map(|sum| sum.to).collect();
         assert_eq!(to, [1, 3, 0, 2]);
-        assert!(!plan.pages, "software needs the kernel anyway");
+        assert_eq!(plan.user_reads, UserReads::Missing, "software needs the kernel anyway");
     }
 
     #[test]
@@ -342,20 +365,46 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn no_counter_of_a_hybrid_is_read_in_user_mode() {
         let cpu = CpuModel::named("skl").unwrap();
         let events = [Event::on(cpu, "CYCLES").unwrap()];
         let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
-        let pages = |permissions: &PerfPermissions| {
-            Plan::new(&events, Sharing::Pinned, permissions).unwrap().pages
+        let reads = |permissions: &PerfPermissions| {
+            Plan::new(&events, Sharing::Pinned, permissions).unwrap().user_reads
         };
-        assert!(pages(&permissions), "all cores are alike");
+        for (offered, planned) in [
+            (UserReads::ByPage, UserReads::ByPage),
+            (UserReads::OnRequest, UserReads::OnRequest),
+            (UserReads::SwitchedOff, UserReads::Missing),
+            (UserReads::Missing, UserReads::Missing),
+        ] {
+            permissions.user_reads = offered;
+            assert_eq!(reads(&permissions), planned, "all cores are alike");
+        }
+        permissions.user_reads = UserReads::ByPage;
         permissions.hybrid = true;
-        assert!(!pages(&permissions), "CPUID tells where /sys is out of sight, as in a container");
+        let hidden = reads(&permissions);
+        assert_eq!(hidden, UserReads::Missing, "CPUID tells where /sys is hidden, as in a container");
         (permissions.hybrid, permissions.pmus) =
             (false, vec!["cpu_atom".into(), "cpu_core".into()]);
-        assert!(!pages(&permissions));
+        assert_eq!(reads(&permissions), UserReads::Missing);
+    }
+
+    #[test]
+    fn cycles_leave_a_counter_that_siblings_share_to_another_event() {
+        let generic = CpuModel::generic();
+        let names = ["INSTRUCTIONS", "task-clock", "CYCLES"];
+        let events: Vec<Event> = names.iter().map(|name| Event::on(generic, name).unwrap()).collect();
+        let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
+        (permissions.paranoid, permissions.shares_cycle_counter) = (Some(1), true);
+        let on = |events: &[Event]| Plan::new(events, Sharing::Pinned, &permissions).unwrap();
+        let plan = on(&events);
+        assert_eq!(members(&plan), ["PMCCNTR_EL0", "INSTRUCTIONS", "CYCLES", "task-clock"]);
+        assert!(plan.members[0].asks_the_same_as(&plan.members[2]));
+        let counted = plan.sums.unwrap().into_iter().filter(|sum| sum.coefficient != 0);
+        let counted: Vec<_> = counted.map(|sum| (sum.from, sum.to)).collect();
+        assert_eq!(counted, [(1, 0), (2, 2), (3, 1)], "the first counter belongs to no event");
+        assert_eq!(members(&on(&events[..2])), ["INSTRUCTIONS", "task-clock"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::arch;
 use crate::backend::{
     Caps, Counters, EventSums, MAX_EVENTS, NoUserReads, ReadPath, Reading, Target, add_differences,
 };
@@ -61,9 +62,13 @@ pub(super) fn counters<S: PerfSys + Clone>(
     }
     macro_rules! by_page {
         ($($n:literal)*) => {
-            match (by_call.len(), width) {
-                // Processors since 2008. The Pentium 4 and Core 2 have 40 bits.
-                $(($n, 48) => PageCounters::<S, $n, 48>::boxed(pages, by_call),)*
+            match (by_call.len(), u32::from(width)) {
+                $(($n, arch::WIDTH) => {
+                    PageCounters::<S, $n, { arch::WIDTH }>::boxed(pages, by_call)
+                })*
+                $(($n, bits) if bits == arch::OTHER_WIDTH => {
+                    PageCounters::<S, $n, { arch::OTHER_WIDTH }>::boxed(pages, by_call)
+                })*
                 (n, _) => {
                     let (sys, locations) = (by_call.sys().clone(), CounterLocations::unknown_of(n));
                     Box::new(AnyPageCounters { sys, pages, width, locations, by_call })

@@ -1,4 +1,4 @@
-//! The OS seam: every system call of the perf backend, and RDPMC.
+//! The OS seam: every system call of the perf backend, and reads of counters in user mode.
 //!
 //! [`Kernel`] is Linux. Tests replace it below the driver, so that the driver itself runs unchanged
 //! against injected faults.
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::backend::Target;
-use crate::backend::rdpmc::rdpmc;
+use crate::arch::{self, RawCount, Register};
 use crate::{descriptor, system_calls};
 
 /// An `errno` value.
@@ -23,8 +23,8 @@ impl Errno {
     }
 }
 
-/// The length of a mapped counter page in bytes.
-pub const PAGE: usize = 4096;
+/// Bytes from one mapped counter page to the next.
+pub const PAGE: usize = arch::PAGE;
 
 /// The kernel's counter interface, as the perf backend uses it.
 ///
@@ -75,12 +75,16 @@ pub trait PerfSys: Send + Sync + 'static {
     /// `base` and `pages` must name one reservation, and nothing may use it later.
     unsafe fn release(&self, base: NonNull<u8>, pages: usize);
 
-    /// The lower and the upper 32 bits of hardware counter `index` on this
-    /// hardware context, each in a word whose upper half is zero.
+    /// The counter that a page names by `index`, less 1; `None` if the processor has no such counter.
+    fn register(&self, index: u32) -> Option<Register> {
+        Register::of(index)
+    }
+
+    /// Reads a hardware counter of this hardware context in user mode.
     ///
     /// # Safety
-    /// The kernel must allow user RDPMC of `index` now, or the thread gets SIGSEGV.
-    unsafe fn rdpmc(&self, index: u32) -> (u64, u64);
+    /// The kernel must allow user reads of the counter now, or the thread gets a signal.
+    unsafe fn read_counter(&self, register: Register) -> RawCount;
 
     /// Called between any two loads of a read. The kernel does nothing here; a simulation may
     /// preempt the thread.
@@ -91,32 +95,6 @@ pub trait PerfSys: Send + Sync + 'static {
 /// Linux itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel;
-
-/// `read(2)` as a bare system call. Returns minus the `errno` if it fails.
-///
-/// Not `libc::read`: that is a cancellation point. It costs locked instructions in a threaded
-/// program, and may end the thread inside a phase.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
-    let answer;
-    // SAFETY: the buffer is valid for its whole length in bytes. Apart from RAX the
-    // instruction changes only RCX and R11.
-    unsafe {
-        std::arch::asm!("syscall", inlateout("rax") libc::SYS_read as isize => answer,
-            in("rdi") fd as isize, in("rsi") into.as_mut_ptr(), in("rdx") size_of_val(into),
-            lateout("rcx") _, lateout("r11") _, options(nostack));
-    }
-    answer
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
-    let (at, size) = (into.as_mut_ptr(), size_of_val(into));
-    // SAFETY: the buffer is valid for its whole length in bytes.
-    let bytes = unsafe { libc::syscall(libc::SYS_read, fd, at, size) };
-    if bytes < 0 { -(Errno::last().0 as isize) } else { bytes as isize }
-}
 
 /// An error if the process filters its system calls.
 #[inline]
@@ -198,7 +176,9 @@ impl PerfSys for Kernel {
     #[inline]
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
         permitted()?;
-        let bytes = read_call(leader, into);
+        // Not `libc::read`: that is a cancellation point. It costs locked instructions in a threaded
+        // program, and may end the thread inside a phase.
+        let bytes = arch::read_call(leader, into);
         if bytes < 0 { Err(Errno(-bytes as i32)) } else { Ok(bytes as usize / size_of::<u64>()) }
     }
 
@@ -242,9 +222,9 @@ impl PerfSys for Kernel {
     }
 
     #[inline(always)]
-    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
-        // SAFETY: the caller guarantees that RDPMC may read the counter.
-        unsafe { rdpmc(index) }
+    unsafe fn read_counter(&self, register: Register) -> RawCount {
+        // SAFETY: the caller guarantees that the counter may be read.
+        unsafe { arch::read_counter(register) }
     }
 }
 
@@ -297,9 +277,13 @@ impl PerfSys for Arc<dyn PerfSys> {
         unsafe { (**self).release(base, pages) };
     }
 
-    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
+    fn register(&self, index: u32) -> Option<Register> {
+        (**self).register(index)
+    }
+
+    unsafe fn read_counter(&self, register: Register) -> RawCount {
         // SAFETY: the caller keeps the contract of this method of `PerfSys`.
-        unsafe { (**self).rdpmc(index) }
+        unsafe { (**self).read_counter(register) }
     }
 
     fn between_loads(&self) {

@@ -19,8 +19,9 @@ use pacman_events::encode::TopDown;
 use pacman_events::resolve;
 
 use super::group::{Ask, Member};
-use super::page::{CounterLocation, CounterLocations, OffCounter, Pages, extend_to};
+use super::page::{CounterLocation, CounterLocations, OffCounter, Pages};
 use super::sys::PerfSys;
+use crate::arch::extend_to;
 use crate::backend::{Caps, Counters, ReadPath, Reading};
 use crate::event::{Event, Hardware, Source, Term};
 use crate::platform::CoreTypePmu;

@@ -5,8 +5,9 @@
 //! not fault. A hypervisor may name a wrong width. Each would be a silent wrong count, so no list of
 //! processors decides: the counts themselves do.
 
-use super::page::{CounterLocations, OffCounter, Pages, extend_to};
+use super::page::{CounterLocations, OffCounter, Pages};
 use super::sys::PerfSys;
+use crate::arch::extend_to;
 use crate::backend::{NoUserReads, Reading};
 use pacman_events::Result;
 

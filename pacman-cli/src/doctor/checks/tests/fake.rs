@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use perf_event_open_sys::bindings::{self as abi, perf_event_attr, perf_event_mmap_page};
 
 use pacman_core::backend::Target;
-use pacman_core::backend::perf::{Errno, PAGE, PerfSys};
+use pacman_core::backend::perf::{Errno, PAGE, PerfSys, RawCount, Register};
 
 /// A request to `open`: the attributes that a rule looks at.
 #[derive(Clone, Copy, Debug)]
@@ -203,10 +203,10 @@ impl PerfSys for Fake {
         unsafe { std::alloc::dealloc(base.as_ptr(), layout(pages)) };
     }
 
-    unsafe fn rdpmc(&self, _index: u32) -> (u64, u64) {
+    unsafe fn read_counter(&self, _: Register) -> RawCount {
         let mut state = self.state.lock();
         state.clock += 1;
-        (if self.silent || self.hidden { 0 } else { state.clock & 0xffff_ffff }, 0)
+        RawCount::simulated(if self.silent || self.hidden { 0 } else { state.clock })
     }
 }
 

@@ -137,7 +137,6 @@ fn a_pmu_that_somebody_holds_for_himself() {
 }
 
 #[test]
-#[cfg(target_arch = "x86_64")]
 fn why_a_read_takes_a_system_call() {
     let mut off = permissions();
     off.rdpmc = Some(0);
@@ -145,6 +144,12 @@ fn why_a_read_takes_a_system_call() {
     hybrid.pmus = vec!["cpu_atom".into(), "cpu_core".into()];
     let mut unseen = permissions();
     unseen.hybrid = true;
+    let mut elsewhere = permissions();
+    elsewhere.user_reads = UserReads::Missing;
+    let mut arm = permissions();
+    arm.user_reads = UserReads::SwitchedOff;
+    let mut big_little = arm.clone();
+    big_little.pmus = vec!["armv8_cortex_a53".into(), "armv8_cortex_a72".into()];
     let quiet = Fake::counting().without_rdpmc();
     for (fake, facts, outcome, cause, text) in [
         (
@@ -190,6 +195,27 @@ fn why_a_read_takes_a_system_call() {
             "every read takes a system call: RDPMC does not read the counts that the kernel has (the processor may hide counters from user mode)",
         ),
         (
+            &Fake::counting(),
+            &elsewhere,
+            Outcome::Missing,
+            Cause::UnsupportedArchitecture,
+            "every read takes a system call: user-mode reads are made for x86-64, and for AArch64 from Linux 5.17 on",
+        ),
+        (
+            &Fake::counting(),
+            &arm,
+            Outcome::InTheWay,
+            Cause::UserAccessOff,
+            "every read takes a system call: kernel.perf_user_access is 0",
+        ),
+        (
+            &Fake::counting(),
+            &big_little,
+            Outcome::Missing,
+            Cause::HybridCores,
+            "every read takes a system call: each core type has counters of its own (armv8_cortex_a53, armv8_cortex_a72)",
+        ),
+        (
             &Fake::counting().unmappable(libc::ENODEV),
             &permissions(),
             Outcome::InTheWay,
@@ -205,7 +231,26 @@ fn why_a_read_takes_a_system_call() {
 }
 
 #[test]
-#[cfg(target_arch = "x86_64")]
+fn reads_on_arm_are_switched_on_by_a_setting() {
+    let mut facts = permissions();
+    facts.user_reads = UserReads::SwitchedOff;
+    assert_eq!(
+        remedies(finding(&diagnose(&Fake::counting(), &facts), Check::UserReads)),
+        [
+            "sudo sysctl kernel.perf_user_access=1",
+            "echo kernel.perf_user_access=1 | sudo tee /etc/sysctl.d/50-perf-user.conf",
+        ]
+    );
+    facts.user_reads = UserReads::OnRequest;
+    let diagnosis = diagnose(&Fake::counting(), &facts);
+    let found = finding(&diagnosis, Check::UserReads);
+    assert_eq!(
+        (found.outcome, found.text.as_str()),
+        (Outcome::Works, "MRS reads 48-bit counters without a system call")
+    );
+}
+
+#[test]
 fn counters_open_to_everybody_are_mentioned() {
     let mut facts = permissions();
     facts.rdpmc = Some(2);

@@ -11,7 +11,9 @@ use parking_lot::Mutex;
 use perf_event_open_sys::bindings::perf_event_attr;
 use proptest::prelude::*;
 
-use crate::backend::perf::{Errno, PerfBackend, PerfPermissions, PerfSys, Sharing};
+use crate::backend::perf::{
+    Errno, PerfBackend, PerfPermissions, PerfSys, RawCount, Register, Sharing,
+};
 use crate::backend::{Backend, Counters, Reading, Target};
 use crate::event::Event;
 use crate::platform::CoreTypePmu;
@@ -138,7 +140,7 @@ impl PerfSys for Fake {
         unreachable!()
     }
 
-    unsafe fn rdpmc(&self, _: u32) -> (u64, u64) {
+    unsafe fn read_counter(&self, _: Register) -> RawCount {
         unreachable!()
     }
 }
