@@ -29,8 +29,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let table = hash(names.join(" ").as_bytes());
     println!("cargo::rustc-env=PACMAN_OMP_TABLE={table}");
     fs::write(out.join("functions.h"), functions(table)?)?;
-    fs::write(out.join("entries.s"), entries(&names)?)?;
-    compile(&out)?;
+    let architecture = env::var("CARGO_CFG_TARGET_ARCH")?;
+    // As the engine, it is empty on other processors.
+    if let Ok(macros) = fs::read_to_string(format!("stub/arch/{architecture}.s")) {
+        fs::write(out.join("entries.s"), entries(macros, &names)?)?;
+    }
+    compile(&out, &architecture)?;
     place(&out.join(FILE), &out)
 }
 
@@ -95,8 +99,9 @@ fn kind(function: Function) -> &'static str {
 }
 
 /// The entries: a jump through each slot. A slot leads to the code that finds its target until that is known.
-fn entries(names: &[&str]) -> Result<String, std::fmt::Error> {
-    let mut text = String::from(
+/// `macros` has the code of both for the architecture.
+fn entries(mut text: String, names: &[&str]) -> Result<String, std::fmt::Error> {
+    text.push_str(
         ".section .note.GNU-stack,\"\",@progbits
 .section .tbss,\"awT\",@nobits
 .balign 8
@@ -117,11 +122,10 @@ pacman_omp_slots:
     writeln!(text, ".text\n.balign 16\n.globl pacman_omp_unresolved")?;
     writeln!(text, ".hidden pacman_omp_unresolved\npacman_omp_unresolved:")?;
     for at in 0..names.len() {
-        writeln!(text, ".balign 16\nmovl ${at}, %r11d\njmp pacman_omp_resolve")?;
+        writeln!(text, "unresolved {at}")?;
     }
     for (at, name) in names.iter().enumerate() {
-        writeln!(text, ".balign 8\n.globl {name}\n.type {name}, @function")?;
-        writeln!(text, "{name}: jmp *pacman_omp_slots + 8 * {at}(%rip)\n.size {name}, . - {name}")?;
+        writeln!(text, "entry {name}, {at}")?;
     }
     Ok(text)
 }
@@ -131,7 +135,7 @@ fn hash(name: &[u8]) -> u32 {
     name.iter().fold(5381, |hash: u32, &byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
 }
 
-fn compile(out: &Path) -> Result<(), Box<dyn Error>> {
+fn compile(out: &Path, architecture: &str) -> Result<(), Box<dyn Error>> {
     let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let compiler = of("CC").or_else(|| of("RUSTC_LINKER")).unwrap_or_else(|| "cc".into());
     // CC may have options.
@@ -147,10 +151,14 @@ fn compile(out: &Path) -> Result<(), Box<dyn Error>> {
     // Fewer system calls in every process.
     command.args(["-Wl,-z,noseparate-code", "-Wl,-z,norelro", "-Wl,--build-id=none"]);
     command.arg("-I").arg(out).arg("-o").arg(out.join(FILE));
-    match env::var("CARGO_CFG_TARGET_ARCH")?.as_str() {
-        "x86_64" => command.arg("stub/stub.c").arg(out.join("entries.s")),
-        // As the engine, it is empty on other processors.
-        _ => command.args(["-x", "c", "/dev/null"]),
+    if architecture == "aarch64" {
+        // Atomic operations without libgcc; the begin of each function is a place that BTI lets jumps arrive at.
+        command.args(["-mno-outline-atomics", "-mbranch-protection=bti"]);
+    }
+    let entries = out.join("entries.s");
+    match entries.exists() {
+        true => command.arg("stub/stub.c").arg(entries),
+        false => command.args(["-x", "c", "/dev/null"]),
     };
     let done = command.output().map_err(|error| {
         format!("cannot run {} (CC can name another C compiler): {error}", compiler)

@@ -5,46 +5,15 @@
 //! function that cannot unwind. So all rare work that takes more than a few hundred bytes of stack, or
 //! makes system calls, runs in [`isolated`].
 
-use std::arch::global_asm;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::arch::{client_request, pacman_omp_on_stack};
 use crate::defect::Unknown;
 use crate::floating;
 
-// rdi: the stack's end, rsi: the argument, rdx: the function. Keeps the frame pointer, so that debuggers
-// and profilers see the program's frames.
-global_asm!(
-    ".pushsection .text.pacman_omp_on_stack, \"ax\", @progbits",
-    ".hidden pacman_omp_on_stack",
-    ".globl pacman_omp_on_stack",
-    ".type pacman_omp_on_stack, @function",
-    "pacman_omp_on_stack:",
-    ".cfi_startproc",
-    "push rbp",
-    ".cfi_def_cfa_offset 16",
-    ".cfi_offset rbp, -16",
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "mov rsp, rdi",
-    "mov rdi, rsi",
-    "call rdx",
-    "mov rsp, rbp",
-    "pop rbp",
-    ".cfi_def_cfa rsp, 8",
-    "ret",
-    ".cfi_endproc",
-    ".size pacman_omp_on_stack, . - pacman_omp_on_stack",
-    ".popsection",
-);
-
 unsafe extern "C" {
-    fn pacman_omp_on_stack(
-        end: *mut c_void,
-        argument: *mut c_void,
-        act: unsafe extern "C" fn(*mut c_void),
-    );
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
 }
 
@@ -153,28 +122,6 @@ fn last_word(stack: *mut c_void) -> *mut usize {
 /// Requests of valgrind, which takes a stack that it does not know for a large frame of the thread's own.
 const STACK_REGISTER: usize = 0x1501;
 const STACK_DEREGISTER: usize = 0x1502;
-
-/// Makes a request of valgrind: its number and two arguments. Returns 0 elsewhere, where the instructions do
-/// nothing: the rotations are by 128 bits together.
-fn client_request([number, first, second]: [usize; 3]) -> usize {
-    let request = [number, first, second, 0, 0, 0];
-    let mut answer = 0usize;
-    // SAFETY: the instructions change no register but the answer's and the flags, and valgrind reads the request.
-    unsafe {
-        std::arch::asm!(
-            "rol rdi, 3",
-            "rol rdi, 13",
-            "rol rdi, 61",
-            "rol rdi, 51",
-            "xchg rbx, rbx",
-            in("rax") request.as_ptr(),
-            inout("rdx") answer,
-            in("rdi") 0usize,
-            options(nostack)
-        );
-    }
-    answer
-}
 
 /// Gives back a stack that the thread has left.
 fn give_back(stack: *mut c_void) {

@@ -28,15 +28,16 @@
 //! The library writes nothing to the program's standard output. If it cannot record, it writes one
 //! line to standard error. After any failure the program runs as if the library were not there.
 //!
-//! The library is empty on processors other than x86-64. Its entries pass on arguments that stable
-//! Rust cannot name, so the entries are in assembly.
-#![cfg(target_arch = "x86_64")]
+//! The library is empty on other processors than x86-64 and AArch64. Its entries pass on arguments that stable
+//! Rust cannot name, so the entries are in assembly ([`arch`]).
+#![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 // Entries have the names and the contracts of the runtimes' functions.
 #![allow(clippy::missing_safety_doc)]
 // The library has no Rust interface: only its developers read these pages.
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod adapt;
+mod arch;
 mod arena;
 mod counting;
 mod defect;

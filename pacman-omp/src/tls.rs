@@ -5,65 +5,25 @@
 //! come later. Rust's `thread_local!` in such a library takes a call of a dozen.
 //! The word has no destructor: the main thread's would run before the program's last regions.
 
-use std::arch::asm;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-// Tests have no preloaded library.
-#[cfg(test)]
-std::arch::global_asm!(
-    ".pushsection .tbss.pacman_omp_worker, \"awT\", @nobits",
-    ".balign 8",
-    ".hidden pacman_omp_worker",
-    ".globl pacman_omp_worker",
-    ".type pacman_omp_worker, @object",
-    ".size pacman_omp_worker, 8",
-    "pacman_omp_worker:",
-    ".zero 8",
-    ".popsection",
-);
+use crate::arch;
 
-/// The address; null before it is set.
-#[inline(always)]
-pub(crate) fn get() -> *const c_void {
-    let worker;
-    // SAFETY: reads the word above.
-    unsafe {
-        asm!(
-            "mov {0}, qword ptr [rip + pacman_omp_worker@GOTTPOFF]",
-            "mov {0}, qword ptr fs:[{0}]",
-            out(reg) worker,
-            options(nostack, readonly, preserves_flags)
-        );
-    }
-    worker
-}
+pub(crate) use crate::arch::get_worker as get;
 
 /// Sets the calling thread's address. At the thread's end the function given to [`watch_threads`]
 /// gets it.
 pub(crate) fn set(worker: *const c_void) {
-    write(worker);
+    arch::set_worker(worker);
     // SAFETY: any address may be kept. A refused key leaves the thread without a call at its end.
     unsafe { libc::pthread_setspecific(ENDING.load(Ordering::Relaxed), worker) };
 }
 
 /// Clears the address.
 pub(crate) fn clear() {
-    write(ptr::null());
-}
-
-fn write(worker: *const c_void) {
-    // SAFETY: writes the word above.
-    unsafe {
-        asm!(
-            "mov {0}, qword ptr [rip + pacman_omp_worker@GOTTPOFF]",
-            "mov qword ptr fs:[{0}], {1}",
-            out(reg) _,
-            in(reg) worker,
-            options(nostack, preserves_flags)
-        );
-    }
+    arch::set_worker(ptr::null());
 }
 
 /// The key whose destructor runs at the end of a thread with a worker.

@@ -20,6 +20,11 @@
 
 #include "link_map.h"
 #include "functions.h"
+#if defined __x86_64__
+#include "arch/x86_64.h"
+#elif defined __aarch64__
+#include "arch/aarch64.h"
+#endif
 
 const char *gnu_get_libc_version(void);
 
@@ -41,7 +46,7 @@ typedef void *(*look_up)(void *, const char *);
 /* The engine's view of the stub; `src/stub.rs` has the same structure. */
 struct stub {
     uint64_t table;          /* A hash of the table of functions. */
-    uint64_t ticks, nanos;   /* When this process began: time stamp counter, CLOCK_MONOTONIC. */
+    uint64_t ticks, nanos;   /* When this process began: the processor's counter, CLOCK_MONOTONIC. */
     uint32_t pid;            /* The process that began then: not the child of a fork. */
     uint32_t is_late;        /* The program has begun before the engine is loaded. */
     uint32_t is_loaded;      /* Set by the engine, after the slots. */
@@ -75,16 +80,6 @@ static void *next(look_up dlsym, const char *name) {
 
 enum { UNTRIED, FAILED };
 static int state;
-
-static long kernel(long number, long a, long b, long c, long d, long e, long f) {
-    register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
 
 static const char *name_of(unsigned function) {
     return NAMES + starts[function];
@@ -275,8 +270,8 @@ static void *without_engine(unsigned function, uintptr_t caller) {
     }
 }
 
-/* The function to go on to at a call of an entry that has none yet. */
-__attribute__((used)) static void *pacman_omp_target(unsigned function, uintptr_t caller) {
+/* The function to go on to at a call of an entry that has none yet. The assembly of `arch` calls it. */
+void *pacman_omp_target(unsigned function, uintptr_t caller) {
     void *unresolved = (void *)pacman_omp_unresolved[function], *target;
     if (is_of_c(function)) {
         look_around(0);
@@ -286,29 +281,6 @@ __attribute__((used)) static void *pacman_omp_target(unsigned function, uintptr_
     target = __atomic_load_n(&pacman_omp_slots[function], __ATOMIC_ACQUIRE);
     return target == unresolved ? without_engine(function, caller) : target;
 }
-
-/* The return address and nine words keep the stack aligned to sixteen bytes. */
-__asm__(".pushsection .text\n"
-        ".globl pacman_omp_resolve\n"
-        ".hidden pacman_omp_resolve\n"
-        ".type pacman_omp_resolve, @function\n"
-        "pacman_omp_resolve:\n"
-        "pushq %rdi\n pushq %rsi\n pushq %rdx\n pushq %rcx\n pushq %r8\n pushq %r9\n pushq %rax\n pushq %r10\n"
-        "pushq %rbx\n"
-        "subq $128, %rsp\n"
-        "movups %xmm0, (%rsp)\n movups %xmm1, 16(%rsp)\n movups %xmm2, 32(%rsp)\n movups %xmm3, 48(%rsp)\n"
-        "movups %xmm4, 64(%rsp)\n movups %xmm5, 80(%rsp)\n movups %xmm6, 96(%rsp)\n movups %xmm7, 112(%rsp)\n"
-        "movl %r11d, %edi\n"
-        "movq 200(%rsp), %rsi\n"
-        "call pacman_omp_target\n"
-        "movq %rax, %r11\n"
-        "movups (%rsp), %xmm0\n movups 16(%rsp), %xmm1\n movups 32(%rsp), %xmm2\n movups 48(%rsp), %xmm3\n"
-        "movups 64(%rsp), %xmm4\n movups 80(%rsp), %xmm5\n movups 96(%rsp), %xmm6\n movups 112(%rsp), %xmm7\n"
-        "addq $128, %rsp\n"
-        "popq %rbx\n popq %r10\n popq %rax\n popq %r9\n popq %r8\n popq %rcx\n popq %rdx\n popq %rsi\n popq %rdi\n"
-        "jmp *%r11\n"
-        ".size pacman_omp_resolve, . - pacman_omp_resolve\n"
-        ".popsection\n");
 
 /* The program, or the user, names Kokkos another tool: the engine then withdraws before the program begins. */
 static int names_a_tool(char **words, char **variables) {
@@ -323,7 +295,7 @@ __attribute__((constructor)) static void begin(int count, char **words, char **v
     struct timespec now = { 0 };
     if (clock_gettime) clock_gettime(CLOCK_MONOTONIC, &now);
     pacman_omp_stub.nanos = now.tv_sec * 1000000000ull + now.tv_nsec;
-    pacman_omp_stub.ticks = __builtin_ia32_rdtsc();
+    pacman_omp_stub.ticks = ticks_now();
     pacman_omp_stub.pid = kernel(SYS_getpid, 0, 0, 0, 0, 0, 0);
     struct scan seen = look_around(1);
     files_at_start = seen.files;

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use pacman_regions::Cause;
 
-use super::Stack;
 use super::kmpc::Ident;
+use crate::arch::placed;
 use crate::function::Function;
 use crate::interpose::real_for;
 use crate::process;
@@ -29,26 +29,23 @@ fn cause(flags: i32) -> Cause {
 /// The functions have no stack arguments; `stack` only gives the return address.
 macro_rules! barriers {
     ($($name:ident -> $answer:ty;)+) => {$(
-        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
-        pub unsafe extern "C-unwind" fn $name(
-            place: *const Ident,
-            number: i32,
-            stack: Stack,
-        ) -> $answer {
-            let Some(real) = real_for(stack.caller(), Function::$name) else {
-                return Default::default();
-            };
-            type Real = unsafe extern "C-unwind" fn(*const Ident, i32) -> $answer;
-            // SAFETY: the runtime's function of that name.
-            let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
-            // SAFETY: the program's own arguments.
-            let wait = || unsafe { real(place, number) };
-            if !process::times_waits() {
-                return wait();
+        placed! {
+            unsafe extern "C-unwind" fn $name(place: *const Ident, number: i32)[stack] -> $answer {
+                let Some(real) = real_for(stack.caller(), Function::$name) else {
+                    return Default::default();
+                };
+                type Real = unsafe extern "C-unwind" fn(*const Ident, i32) -> $answer;
+                // SAFETY: the runtime's function of that name.
+                let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
+                // SAFETY: the program's own arguments.
+                let wait = || unsafe { real(place, number) };
+                if !process::times_waits() {
+                    return wait();
+                }
+                // SAFETY: compilers pass a description, or null.
+                let cause = cause(unsafe { Ident::flags(place) });
+                waits::wait(cause, stack.place(), wait)
             }
-            // SAFETY: compilers pass a description, or null.
-            let cause = cause(unsafe { Ident::flags(place) });
-            waits::wait(cause, stack.place(), wait)
         }
     )+};
 }

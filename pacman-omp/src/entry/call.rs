@@ -4,30 +4,9 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use super::records::{Ending, Record};
+use crate::arch::REGISTERS;
 use crate::function::Function;
 use crate::worker::Worker;
-
-/// The entry of a function of that name: code of three instructions, which jumps to `$via` in `forward.rs`.
-macro_rules! forwarded {
-    ($via:literal $name:ident) => {
-        // Inlined into code of this library, the entry would have no return address of its own.
-        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
-        #[inline(never)]
-        pub unsafe extern "C" fn $name() -> ! {
-            // SAFETY: goes on to the real function, which returns to the caller.
-            unsafe {
-                std::arch::asm!(
-                    "lea r10, [rip - 7]",
-                    "mov r11d, {number}",
-                    concat!("jmp ", $via),
-                    number = const $crate::function::Function::$name as u32,
-                    options(noreturn)
-                )
-            }
-        }
-    };
-}
-pub(super) use forwarded;
 
 /// Where a call goes.
 #[repr(C)]
@@ -43,27 +22,30 @@ impl Onward {
     }
 }
 
-/// The first six arguments of a call, in the order of the calling convention. Changes reach the real function.
-pub(super) type Registers = [u64; 6];
+/// The arguments of a call in registers, in their order. Changes reach the real function.
+pub(super) type Registers = [u64; REGISTERS];
 
 /// A call of an entry.
 pub(super) struct Call {
     pub(super) function: Function,
     /// The return address.
     pub(super) caller: u64,
-    /// The address of the slot that has it. Arguments on the stack follow.
+    /// The address of the slot that has it, or a copy of it. Arguments on the stack follow.
     pub(super) slot: *const u64,
 }
 
 impl Call {
-    /// The argument on the stack of that number, counted from 0.
+    /// The argument of that number, counted from 0.
     ///
     /// # Safety
-    /// The caller must have passed it.
+    /// The caller must have passed it. The registers must be those of the call.
     #[inline]
-    pub(super) unsafe fn on_stack(&self, number: usize) -> u64 {
-        // SAFETY: as the caller guarantees; the first is right behind the return address.
-        unsafe { *self.slot.add(1 + number) }
+    pub(super) unsafe fn argument(&self, number: usize, registers: &Registers) -> u64 {
+        match registers.get(number) {
+            Some(&argument) => argument,
+            // SAFETY: as the caller guarantees; the first is right behind the return address.
+            None => unsafe { *self.slot.add(1 + number - REGISTERS) },
+        }
     }
 
     /// The call in place, at whose end `ending` is due.

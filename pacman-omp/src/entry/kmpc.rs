@@ -4,13 +4,11 @@
 //! a function nor call the body, so both ends are assembly. The entry stores the words for Rust, and
 //! [`pacman_omp_invoke`] passes them to the body.
 
-use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-use std::arch::{asm, global_asm};
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::prologue::prologue_undone;
+use crate::arch::{WORDS_OF_BODY, WORDS_OF_CALL, prefetch};
 use crate::counting::Counting;
 use crate::function::Function;
 use crate::runtime::Runtime;
@@ -41,14 +39,8 @@ impl Ident {
 /// The most arguments of a body without an allocation.
 const FEW: usize = 64;
 
-#[unsafe(export_name = "pacman_omp_entry___kmpc_fork_call")]
-pub unsafe extern "C" fn __kmpc_fork_call() -> ! {
-    // SAFETY: does not return here; see `pacman_omp_fork_call`.
-    unsafe { asm!("lea r10, [rip - 7]", "jmp pacman_omp_fork_call", options(noreturn)) }
-}
-
 unsafe extern "C-unwind" {
-    /// Calls `body(gtid, btid, arguments[0], …)`. At least four words must be readable there.
+    /// Calls `body(gtid, btid, arguments[0], …)`. At least [`WORDS_OF_BODY`] words must be readable there.
     fn pacman_omp_invoke(
         body: *const c_void,
         gtid: *mut i32,
@@ -58,82 +50,9 @@ unsafe extern "C-unwind" {
     );
 }
 
-// pacman_omp_fork_call: stores the three argument registers after the body on the stack, and passes
-// their address and that of the stack arguments to Rust.
-//
-// pacman_omp_invoke: stores the fifth and later words on the stack, in an even number of slots, because
-// calls need it aligned to 16 bytes.
-global_asm!(
-    ".pushsection .text.pacman_omp, \"ax\", @progbits",
-    ".hidden pacman_omp_fork_call",
-    ".globl pacman_omp_fork_call",
-    ".type pacman_omp_fork_call, @function",
-    "pacman_omp_fork_call:",
-    ".cfi_startproc",
-    prologue_undone!(),
-    "push rbp",
-    ".cfi_def_cfa_offset 16",
-    ".cfi_offset rbp, -16",
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "sub rsp, 32",
-    "mov [rsp], rcx",
-    "mov [rsp + 8], r8",
-    "mov [rsp + 16], r9",
-    "mov rcx, rsp",
-    "lea r8, [rbp + 16]",
-    "call {fork_call}",
-    "leave",
-    ".cfi_def_cfa rsp, 8",
-    "ret",
-    ".cfi_endproc",
-    ".size pacman_omp_fork_call, . - pacman_omp_fork_call",
-    ".hidden pacman_omp_invoke",
-    ".globl pacman_omp_invoke",
-    ".type pacman_omp_invoke, @function",
-    "pacman_omp_invoke:",
-    ".cfi_startproc",
-    "push rbp",
-    ".cfi_def_cfa_offset 16",
-    ".cfi_offset rbp, -16",
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "mov r11, rdi",
-    "mov rdi, rsi",
-    "mov rsi, rdx",
-    "mov r10, r8",
-    // Most bodies have few words or none. Missing words need not be read from the primary thread's
-    // stack.
-    "test rcx, rcx",
-    "jz 4f",
-    "cmp rcx, 4",
-    "jbe 3f",
-    "sub rcx, 4",
-    "lea rdx, [rcx + 1]",
-    "and rdx, -2",
-    "shl rdx, 3",
-    "sub rsp, rdx",
-    "2:",
-    "mov rdx, [r10 + rcx * 8 + 24]",
-    "mov [rsp + rcx * 8 - 8], rdx",
-    "dec rcx",
-    "jnz 2b",
-    "3:",
-    "mov rdx, [r10]",
-    "mov rcx, [r10 + 8]",
-    "mov r8, [r10 + 16]",
-    "mov r9, [r10 + 24]",
-    "4:",
-    "xor eax, eax",
-    "call r11",
-    "leave",
-    ".cfi_def_cfa rsp, 8",
-    "ret",
-    ".cfi_endproc",
-    ".size pacman_omp_invoke, . - pacman_omp_invoke",
-    ".popsection",
+crate::arch::words! {
     fork_call = sym fork_call,
-);
+}
 
 /// `__kmpc_fork_call` in Rust, with the first three words and those after them.
 unsafe extern "C-unwind" fn fork_call(
@@ -158,13 +77,13 @@ unsafe extern "C-unwind" fn fork_call(
     };
     // SAFETY: there are at least 65 words.
     let words = unsafe { after_body.add(1) };
-    // SAFETY: the words are the caller's: three registers, which are readable even if unused, and the
-    // stack arguments. There is room for all of them, and for the four that a body gets at least.
+    // SAFETY: the words are the caller's: registers, which are readable even if unused, and the stack
+    // arguments. There is room for all of them, and for those that a body gets at least.
     unsafe {
-        ptr::copy_nonoverlapping(first, words, 3);
-        words.add(3).write(0);
-        for number in 3..count {
-            words.add(number).write(*others.add(number - 3));
+        ptr::copy_nonoverlapping(first, words, WORDS_OF_CALL);
+        words.add(WORDS_OF_CALL).write(0);
+        for number in WORDS_OF_CALL..count {
+            words.add(number).write(*others.add(number - WORDS_OF_CALL));
         }
     }
     let name = Function::__kmpc_fork_call;
@@ -221,7 +140,8 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     word: *mut c_void,
 ) {
     let name = Function::__kmpc_fork_call_if;
-    let mut words = [word as usize, 0, 0, 0];
+    let mut words = [0; WORDS_OF_BODY];
+    words[0] = word as usize;
     let count = usize::from(!word.is_null());
     // SAFETY: compilers pass a description, or null.
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
@@ -327,7 +247,7 @@ unsafe extern "C-unwind" fn kmpc_part<const MODE: u8>(
         // The words are on another line of the primary thread's stack, and needed after the clock is
         // read. A prefetch has no other effect.
         if this.words() > 0 {
-            _mm_prefetch::<_MM_HINT_T0>(this.data.cast());
+            prefetch(this.data.cast());
         }
         let body = move || kmpc_bare(gtid, btid, team);
         this.take_part::<MODE>((worker, counting), move || thread as u32, body);
@@ -337,7 +257,7 @@ unsafe extern "C-unwind" fn kmpc_part<const MODE: u8>(
 /// Runs the program's own body.
 #[inline]
 unsafe extern "C-unwind" fn kmpc_bare(gtid: *mut i32, btid: *mut i32, team: *const Team) {
-    // SAFETY: the program's own words for its own body, with room for at least four.
+    // SAFETY: the program's own words for its own body, with room for [`WORDS_OF_BODY`] at least.
     unsafe {
         let team = &*team;
         pacman_omp_invoke(team.body, gtid, btid, team.words(), team.data.cast());

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_regions::PhaseKind;
 
-use super::Stack;
+use crate::arch::{Stack, placed};
 use crate::function::Function;
 use crate::interpose;
 use crate::module::{Module, has_text};
@@ -31,92 +31,94 @@ fn is_tool() -> bool {
     IS_TOOL.load(Ordering::Relaxed)
 }
 
-#[unsafe(export_name = "pacman_omp_entry_kokkosp_init_library")]
-pub unsafe extern "C" fn kokkosp_init_library(
-    sequence: c_int,
-    version: u64,
-    devices: u32,
-    device_info: *mut c_void,
-    stack: Stack,
-) {
-    // Kokkos itself calls the function that it finds in its tool, never through the global scope.
-    match user_s(Function::kokkosp_init_library, &stack) {
-        None => IS_TOOL.store(true, Ordering::Relaxed),
-        // SAFETY: the tool's function of that name, with the caller's own arguments.
-        Some(real) => unsafe {
-            let real: unsafe extern "C" fn(c_int, u64, u32, *mut c_void) =
-                std::mem::transmute(real);
-            real(sequence, version, devices, device_info);
-        },
+placed! {
+    unsafe extern "C" fn kokkosp_init_library(
+        sequence: c_int,
+        version: u64,
+        devices: u32,
+        device_info: *mut c_void,
+    )[stack] {
+        // Kokkos itself calls the function that it finds in its tool, never through the global scope.
+        match user_s(Function::kokkosp_init_library, &stack) {
+            None => IS_TOOL.store(true, Ordering::Relaxed),
+            // SAFETY: the tool's function of that name, with the caller's own arguments.
+            Some(real) => unsafe {
+                let real: unsafe extern "C" fn(c_int, u64, u32, *mut c_void) =
+                    std::mem::transmute(real);
+                real(sequence, version, devices, device_info);
+            },
+        }
     }
 }
 
-#[unsafe(export_name = "pacman_omp_entry_kokkosp_finalize_library")]
-pub unsafe extern "C" fn kokkosp_finalize_library(stack: Stack) {
-    if is_tool() {
-        return IS_TOOL.store(false, Ordering::Relaxed);
-    }
-    if let Some(real) = user_s(Function::kokkosp_finalize_library, &stack) {
-        // SAFETY: as above.
-        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(real)() };
+placed! {
+    unsafe extern "C" fn kokkosp_finalize_library()[stack] {
+        if is_tool() {
+            return IS_TOOL.store(false, Ordering::Relaxed);
+        }
+        if let Some(real) = user_s(Function::kokkosp_finalize_library, &stack) {
+            // SAFETY: as above.
+            unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(real)() };
+        }
     }
 }
 
-/// Fills in the settings of a tool, which begin with whether it needs fences. Without an answer Kokkos
-/// waits for its devices around each kernel.
-#[unsafe(export_name = "pacman_omp_entry_kokkosp_request_tool_settings")]
-pub unsafe extern "C" fn kokkosp_request_tool_settings(
-    number: u32,
-    settings: *mut bool,
-    stack: Stack,
-) {
-    match user_s(Function::kokkosp_request_tool_settings, &stack) {
-        // SAFETY: Kokkos passes its settings.
-        None => unsafe { *settings = false },
-        // SAFETY: as above.
-        Some(real) => unsafe {
-            let real: unsafe extern "C" fn(u32, *mut bool) = std::mem::transmute(real);
-            real(number, settings);
-        },
+placed! {
+    /// Fills in the settings of a tool, which begin with whether it needs fences. Without an answer Kokkos
+    /// waits for its devices around each kernel.
+    unsafe extern "C" fn kokkosp_request_tool_settings(
+        number: u32,
+        settings: *mut bool,
+    )[stack] {
+        match user_s(Function::kokkosp_request_tool_settings, &stack) {
+            // SAFETY: Kokkos passes its settings.
+            None => unsafe { *settings = false },
+            // SAFETY: as above.
+            Some(real) => unsafe {
+                let real: unsafe extern "C" fn(u32, *mut bool) = std::mem::transmute(real);
+                real(number, settings);
+            },
+        }
     }
 }
 
 /// A begin stores the number of its execution, which Kokkos passes to the end.
 macro_rules! executions {
     ($($begin:ident $end:ident $kind:ident;)+) => {$(
-        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($begin)))]
-        pub unsafe extern "C" fn $begin(
-            name: *const c_char,
-            device: u32,
-            execution: *mut u64,
-            stack: Stack,
-        ) {
-            if is_tool() {
-                // SAFETY: Kokkos passes a C string and a place for the number.
-                unsafe {
-                    let begun = phases::begin(PhaseKind::$kind, bytes(&name));
-                    *execution = begun.map_or(u64::MAX, u64::from);
-                }
-            } else if let Some(real) = user_s(Function::$begin, &stack) {
-                // SAFETY: as in `kokkosp_init_library`.
-                unsafe {
-                    let real: unsafe extern "C" fn(*const c_char, u32, *mut u64) =
-                        std::mem::transmute(real);
-                    real(name, device, execution);
+        placed! {
+            unsafe extern "C" fn $begin(
+                name: *const c_char,
+                device: u32,
+                execution: *mut u64,
+            )[stack] {
+                if is_tool() {
+                    // SAFETY: Kokkos passes a C string and a place for the number.
+                    unsafe {
+                        let begun = phases::begin(PhaseKind::$kind, bytes(&name));
+                        *execution = begun.map_or(u64::MAX, u64::from);
+                    }
+                } else if let Some(real) = user_s(Function::$begin, &stack) {
+                    // SAFETY: as in `kokkosp_init_library`.
+                    unsafe {
+                        let real: unsafe extern "C" fn(*const c_char, u32, *mut u64) =
+                            std::mem::transmute(real);
+                        real(name, device, execution);
+                    }
                 }
             }
         }
 
-        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($end)))]
-        pub unsafe extern "C" fn $end(execution: u64, stack: Stack) {
-            if is_tool() {
-                if let Ok(number) = u32::try_from(execution) {
-                    phases::end(PhaseKind::$kind, End::Numbered(number));
-                }
-            } else if let Some(real) = user_s(Function::$end, &stack) {
-                // SAFETY: as in `kokkosp_init_library`.
-                unsafe {
-                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(real)(execution);
+        placed! {
+            unsafe extern "C" fn $end(execution: u64)[stack] {
+                if is_tool() {
+                    if let Ok(number) = u32::try_from(execution) {
+                        phases::end(PhaseKind::$kind, End::Numbered(number));
+                    }
+                } else if let Some(real) = user_s(Function::$end, &stack) {
+                    // SAFETY: as in `kokkosp_init_library`.
+                    unsafe {
+                        std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(real)(execution);
+                    }
                 }
             }
         }
@@ -130,27 +132,29 @@ executions! {
     kokkosp_begin_fence kokkosp_end_fence KokkosFence;
 }
 
-#[unsafe(export_name = "pacman_omp_entry_kokkosp_push_profile_region")]
-pub unsafe extern "C" fn kokkosp_push_profile_region(name: *const c_char, stack: Stack) {
-    if is_tool() {
-        // SAFETY: Kokkos passes a C string.
-        phases::begin(PhaseKind::KokkosRegion, unsafe { bytes(&name) });
-    } else if let Some(real) = user_s(Function::kokkosp_push_profile_region, &stack) {
-        // SAFETY: as in `kokkosp_init_library`.
-        unsafe {
-            let real: unsafe extern "C" fn(*const c_char) = std::mem::transmute(real);
-            real(name);
+placed! {
+    unsafe extern "C" fn kokkosp_push_profile_region(name: *const c_char)[stack] {
+        if is_tool() {
+            // SAFETY: Kokkos passes a C string.
+            phases::begin(PhaseKind::KokkosRegion, unsafe { bytes(&name) });
+        } else if let Some(real) = user_s(Function::kokkosp_push_profile_region, &stack) {
+            // SAFETY: as in `kokkosp_init_library`.
+            unsafe {
+                let real: unsafe extern "C" fn(*const c_char) = std::mem::transmute(real);
+                real(name);
+            }
         }
     }
 }
 
-#[unsafe(export_name = "pacman_omp_entry_kokkosp_pop_profile_region")]
-pub unsafe extern "C" fn kokkosp_pop_profile_region(stack: Stack) {
-    if is_tool() {
-        phases::end(PhaseKind::KokkosRegion, End::Latest);
-    } else if let Some(real) = user_s(Function::kokkosp_pop_profile_region, &stack) {
-        // SAFETY: as in `kokkosp_init_library`.
-        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(real)() };
+placed! {
+    unsafe extern "C" fn kokkosp_pop_profile_region()[stack] {
+        if is_tool() {
+            phases::end(PhaseKind::KokkosRegion, End::Latest);
+        } else if let Some(real) = user_s(Function::kokkosp_pop_profile_region, &stack) {
+            // SAFETY: as in `kokkosp_init_library`.
+            unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(real)() };
+        }
     }
 }
 

@@ -8,9 +8,10 @@ use std::ptr;
 
 use pacman_regions::PhaseKind;
 
-use super::call::{Call, Onward, Registers, forwarded};
+use super::call::{Call, Onward, Registers};
 use super::kokkos::bytes;
 use super::records::Ending;
+use crate::arch::forwarded;
 use crate::function::Function;
 use crate::phases::{self, End};
 use crate::worker::Worker;

@@ -12,7 +12,6 @@
 
 mod barriers;
 mod call;
-mod caller;
 mod forward;
 mod gomp;
 mod kmpc;
@@ -23,14 +22,12 @@ mod ompt;
 mod ompt_state;
 mod ompt_waits;
 mod phases;
-mod prologue;
 mod records;
 mod tasks;
 mod unloads;
 mod waits;
 mod watched;
 
-use caller::Stack;
 pub(crate) use kokkos::settle_tool;
 pub(crate) use ompt_state::OmptState;
 pub(crate) use records::Records;

@@ -7,8 +7,9 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::call::{Call, Onward, forwarded};
+use super::call::{Call, Onward};
 use super::records::Ending;
+use crate::arch::forwarded;
 use crate::function::{CallKind, Function, functions};
 use crate::interpose;
 use crate::process;

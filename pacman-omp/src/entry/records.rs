@@ -22,7 +22,8 @@ pub(super) const FEW: usize = 48;
 #[repr(C)]
 pub(crate) struct Record {
     return_address: u64,
-    rbx: u64,
+    /// The register that has the record during the call.
+    register: u64,
     /// The address of the slot that had the return address.
     slot: usize,
     next: *mut Record,
@@ -200,7 +201,7 @@ fn more() -> *mut Record {
         if record.is_null() {
             return Box::into_raw(Box::new(Record {
                 return_address: 0,
-                rbx: 0,
+                register: 0,
                 slot: 0,
                 next: null_mut(),
                 ending: Ending::Nothing,

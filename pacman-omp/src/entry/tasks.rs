@@ -10,8 +10,9 @@ use std::ptr;
 
 use pacman_regions::Cause;
 
-use super::call::{Call, Onward, Registers, forwarded};
+use super::call::{Call, Onward, Registers};
 use super::records::{BlockOrigin, Ending, FEW, Record};
+use crate::arch::forwarded;
 use crate::function::CallKind;
 use crate::isolation::isolated_memory;
 use crate::process;
@@ -65,7 +66,7 @@ impl Task {
     /// # Safety
     /// The registers must be those of a call that creates a task.
     unsafe fn passed(
-        &[body, data, copy, size, align, _]: &Registers,
+        &[body, data, copy, size, align, ..]: &Registers,
         flags: c_uint,
         is_loop: bool,
     ) -> Task {
@@ -187,7 +188,7 @@ pub(super) unsafe fn create(
     let (worker, origin) = origin()?;
     let is_loop = call.function.kind() == CallKind::Taskloop;
     // SAFETY: the flags are the sixth argument of a loop, and the seventh of a task.
-    let flags = if is_loop { registers[5] } else { unsafe { call.on_stack(0) } } as c_uint;
+    let flags = unsafe { call.argument(if is_loop { 5 } else { 6 }, registers) } as c_uint;
     // The runtime writes the event of such a task into the program's data.
     if !is_loop && flags & DETACH != 0 {
         waits::unseen_task();
@@ -233,7 +234,7 @@ pub(super) fn allocate(
     registers: &mut Registers,
 ) -> Option<Onward> {
     let (worker, part) = origin()?;
-    let [_, _, _, size, shareds, body] = registers;
+    let [_, _, _, size, shareds, body, ..] = registers;
     *size = size.next_multiple_of(8) + size_of::<Trailer>() as u64;
     // The runtime places the shared variables right behind the block, which is compared; the program uses
     // them only if it asked for some.

@@ -6,9 +6,10 @@ use std::ffi::c_void;
 
 use pacman_regions::Cause;
 
-use super::call::{Call, Onward, forwarded};
+use super::call::{Call, Onward};
 use super::records::Ending;
 use super::watched;
+use crate::arch::forwarded;
 use crate::function::Function;
 use crate::waits;
 use crate::worker::Worker;

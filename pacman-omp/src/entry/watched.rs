@@ -2,9 +2,11 @@
 
 use std::ffi::c_void;
 
-use super::call::{Call, Registers, forwarded};
+use super::call::{Call, Registers};
 use super::mpi;
+use crate::arch::forwarded;
 use crate::adapt;
+use crate::arch;
 use crate::first_region;
 use crate::function::{CallKind, Function, functions};
 use crate::interpose;
@@ -102,8 +104,8 @@ fn stands_for(number: i64) -> Function {
         libc::SYS_sched_getaffinity => Function::sched_getaffinity,
         libc::SYS_sched_setaffinity => Function::sched_setaffinity,
         libc::SYS_clone | libc::SYS_clone3 => Function::clone,
-        libc::SYS_fork => Function::posix_spawn,
-        libc::SYS_vfork => Function::vfork,
+        other if arch::FORK == Some(other) => Function::posix_spawn,
+        other if arch::VFORK == Some(other) => Function::vfork,
         libc::SYS_execve | libc::SYS_execveat => Function::execve,
         libc::SYS_exit_group => Function::_exit,
         _ => Function::syscall,

@@ -3,11 +3,12 @@
 //! These call the kernel without the C library, whose functions set `errno` if a filter of system calls
 //! refuses them.
 
-use std::arch::asm;
 use std::ffi::{c_int, c_long};
 use std::mem::MaybeUninit;
 
 use pacman_core::system_calls;
+
+use crate::arch::system_call;
 
 /// The nanoseconds that the calling thread was on a processor.
 pub(super) fn thread_clock() -> Option<u64> {
@@ -47,20 +48,8 @@ unsafe fn filled<T>(call: c_long, number: c_int) -> Option<T> {
         return None;
     }
     let mut answer = MaybeUninit::<T>::uninit();
-    let mut result = call;
-    // SAFETY: the call accesses the `T` at the address in rsi at most, as the caller guarantees. The kernel changes
-    // rax, rcx and r11 only.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") result,
-            in("rdi") c_long::from(number),
-            in("rsi") answer.as_mut_ptr(),
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack)
-        );
-    }
+    // SAFETY: the call accesses the `T` at most, as the caller guarantees.
+    let result = unsafe { system_call(call, c_long::from(number), answer.as_mut_ptr().cast()) };
     // SAFETY: the call has filled it, as the caller guarantees.
     (result == 0).then(|| unsafe { answer.assume_init() })
 }

@@ -1,7 +1,5 @@
 //! The doings of a thread in a region: parts, waits and tasks.
 
-use std::arch::x86_64::_mm_lfence;
-
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
@@ -9,6 +7,7 @@ use super::open_wait::OpenWait;
 use super::roots::{self, Root};
 use super::sites;
 use super::state::{PartKey, Saved};
+use crate::arch::wait_for_instructions;
 use crate::arena;
 use crate::counting::Counters;
 use crate::function::Function;
@@ -69,11 +68,9 @@ pub(crate) fn begin_chunk(worker: &Worker, caller: u64, slot: usize) -> Option<u
 /// atomic operation is under way, and its time is in the interval that follows.
 #[inline]
 fn fenced_now(worker: &Worker) -> u64 {
-    // SAFETY: SSE2, which every processor of x86-64 has.
-    unsafe { _mm_lfence() };
+    wait_for_instructions();
     let now = worker.now();
-    // SAFETY: as above.
-    unsafe { _mm_lfence() };
+    wait_for_instructions();
     now
 }
 

@@ -38,3 +38,21 @@ impl Stack {
         (self.caller(), (&raw const *self).addr() - size_of::<u64>())
     }
 }
+
+/// An entry in Rust that learns its place on the stack by the name in brackets.
+macro_rules! placed {
+    (
+        $(#[$attribute:meta])*
+        unsafe extern $abi:literal fn $name:ident(
+            $($argument:ident: $type:ty),* $(,)?
+        )[$stack:ident] $(-> $answer:ty)? $body:block
+    ) => {
+        $(#[$attribute])*
+        #[unsafe(export_name = concat!("pacman_omp_entry_", stringify!($name)))]
+        pub unsafe extern $abi fn $name(
+            $($argument: $type,)*
+            $stack: $crate::arch::Stack,
+        ) $(-> $answer)? $body
+    };
+}
+pub(crate) use placed;
