@@ -9,6 +9,7 @@ pub mod document;
 pub mod exit;
 pub mod implausible;
 mod indented;
+mod median;
 pub mod quota;
 pub mod records;
 pub mod report_counts;

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::figures::{Figures, middle};
 use super::input::{Factors, ProcessMembers, RegionMembers, RunDocument};
-use super::noise::{Ratio, Spread, Verdict, median};
+use super::noise::{Ratio, Spread, Verdict};
 use super::places::{self, Place};
+use crate::median;
 
 /// A region as it is shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -237,7 +238,7 @@ fn factors(reports: &[RunDocument]) -> Option<Factors> {
         first.filter(|_| trees.next().is_none())
     };
     let trees: Vec<Factors> = reports.iter().map(tree).collect::<Option<_>>()?;
-    let of = |factor: fn(&Factors) -> f64| median(&trees.iter().map(factor).collect::<Vec<_>>());
+    let of = |factor: fn(&Factors) -> f64| median::of(trees.iter().map(factor));
     let shares: Option<Vec<f64>> = trees.iter().map(|tree| tree.processor_share).collect();
     Some(Factors {
         parallel: of(|tree| tree.parallel)?,
@@ -245,7 +246,7 @@ fn factors(reports: &[RunDocument]) -> Option<Factors> {
         serialization: of(|tree| tree.serialization)?,
         load_balance: of(|tree| tree.load_balance)?,
         scheduling: of(|tree| tree.scheduling)?,
-        processor_share: shares.and_then(|shares| median(&shares)),
+        processor_share: shares.and_then(|shares| median::of(shares)),
     })
 }
 
@@ -297,7 +298,7 @@ fn whole(
             Sample { figures: sum, ..Sample::EMPTY }
         };
         let sums: Vec<Sample> = side.iter().map(sum).collect();
-        let seconds = median(&seconds(reports)).unwrap_or(0.0);
+        let seconds = median::of(seconds(reports)).unwrap_or(0.0);
         Figures { seconds, measured: BTreeMap::new(), ..Figures::of(figures_of(&sums)) }
     };
     Pair {

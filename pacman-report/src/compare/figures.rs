@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::noise::median;
+use crate::median;
 
 /// The figures of a region or a program on one side: medians over the reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -82,17 +82,17 @@ fn medians(
     without: Option<f64>,
 ) -> BTreeMap<String, f64> {
     let names: BTreeSet<&String> = side.iter().flat_map(|one| of(one).keys()).collect();
-    let median = |name: &String| {
+    let middle = |name: &String| {
         let values = side.iter().map(|one| of(one).get(name).copied().or(without));
-        median(&values.collect::<Option<Vec<f64>>>()?)
+        median::of(values.collect::<Option<Vec<f64>>>()?)
     };
-    let medians = names.into_iter().map(|name| Some((name.clone(), median(name)?)));
+    let medians = names.into_iter().map(|name| Some((name.clone(), middle(name)?)));
     medians.flatten().collect()
 }
 
 /// The median of a figure.
 pub(super) fn middle<T>(side: &[T], of: impl Fn(&T) -> f64) -> f64 {
-    median(&side.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0)
+    median::of(side.iter().map(of)).unwrap_or(0.0)
 }
 
 #[cfg(test)]

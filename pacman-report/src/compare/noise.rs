@@ -9,6 +9,8 @@
 //!   mean m is at most (b − m)(m − a) (Bhatia and Davis, American Mathematical Monthly 107, 2000), so the
 //!   interval is never too narrow for independent executions.
 
+use crate::median;
+
 /// A region's time in one report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spread {
@@ -71,7 +73,8 @@ impl Ratio {
 
     /// Of whole runs. One run a side has no known noise.
     pub(super) fn of_runs(before: &[f64], after: &[f64]) -> Option<Ratio> {
-        let [before_s, after_s] = [median(before)?, median(after)?];
+        let [before_s, after_s] = [before, after].map(|side| median::of(side.iter().copied()));
+        let [before_s, after_s] = [before_s?, after_s?];
         if before_s <= 0.0 || after_s <= 0.0 {
             return None;
         }
@@ -106,26 +109,14 @@ impl Spread {
     }
 }
 
-pub(super) fn median(values: &[f64]) -> Option<f64> {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(values[middle]),
-        _ => Some((values[middle - 1] + values[middle]) / 2.0),
-    }
-}
-
 /// The 95 % interval of the ratio of medians.
 fn bootstrap(before: &[f64], after: &[f64]) -> (f64, f64) {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let mut ratios: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
             let [before, after] = [before, after].map(|side| {
-                let drawn: Vec<f64> =
-                    side.iter().map(|_| side[numbers.below(side.len())]).collect();
-                median(&drawn).unwrap_or(f64::NAN)
+                let drawn = side.iter().map(|_| side[numbers.below(side.len())]);
+                median::of(drawn).unwrap_or(f64::NAN)
             });
             after / before
         })

@@ -7,6 +7,7 @@ use pacman_events::plural::{self, number};
 use super::count::Count;
 use super::figures::{Columns, Figures, Row, Run, Who};
 use super::usage::Usage;
+use crate::median;
 
 /// The row of a run. Counts that lack a thread are left out: those of other runs have it.
 pub fn row(columns: &Columns, run: Run, mut threads: Vec<Row>, elapsed: Duration) -> Row {
@@ -102,12 +103,7 @@ fn statistics<T: Copy, K: PartialOrd>(
     // No figure is a NaN: metrics are finite.
     values.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
     let (first, last) = (*values.first()?, *values.last()?);
-    let half = values.len() / 2;
-    let median = match values.len() % 2 {
-        1 => values[half],
-        _ => middle(values[half - 1], values[half]),
-    };
-    Some([median, first, last])
+    Some([median::of_sorted(&values, middle)?, first, last])
 }
 
 #[cfg(test)]

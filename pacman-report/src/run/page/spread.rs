@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::median;
+
 /// Each column of numbers as least, its thread, median, most, its thread, and sum; the same for columns inside of
 /// objects. Other columns are left out.
 pub(super) fn of(columns: &Value) -> Value {
@@ -42,11 +44,8 @@ fn list(values: &[Value], threads: &[Option<u64>]) -> Option<Value> {
         numbers.filter_map(|(value, thread)| Some((value.as_f64()?, *thread))).collect();
     sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (least, most) = (sorted.first()?, sorted.last()?);
-    let middle = sorted.len() / 2;
-    let median = match sorted.len() % 2 {
-        0 => (sorted[middle - 1].0 + sorted[middle].0) / 2.0,
-        _ => sorted[middle].0,
-    };
+    let (median, _) =
+        median::of_sorted(&sorted, |one, other| (f64::midpoint(one.0, other.0), None))?;
     let sum: f64 = sorted.iter().map(|(value, _)| value).sum();
     Some(json!([least.0, least.1, median, most.0, most.1, sum]))
 }

@@ -1,5 +1,7 @@
 //! The threads of a wide team in one line.
 
+use crate::median;
+
 /// The most threads of a region or phase that have a line each.
 pub(super) const IN_FULL: usize = 16;
 
@@ -22,8 +24,8 @@ impl Spread {
         let (_, least) = *values.first()?;
         let (_, most) = *values.last()?;
         let (thread, _) = *values.iter().find(|(_, value)| *value == most)?;
-        let middle = |at: usize| values[at].1;
-        let median = (middle((values.len() - 1) / 2) + middle(values.len() / 2)) / 2.0;
+        let (_, median) =
+            median::of_sorted(&values, |one, other| (one.0, f64::midpoint(one.1, other.1)))?;
         Some(Spread { least, median, most, thread })
     }
 
