@@ -9,6 +9,7 @@ use object::elf;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::read::{ReadRef, SectionIndex, StringTable};
 use object::{Endianness, FileKind, Object as _, ReadCache};
+use pacman_report::run::names::hexadecimal;
 
 /// The facts of a file's header and program headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +56,6 @@ pub(crate) fn build_id(path: &Path) -> Option<String> {
     let cache = ReadCache::new(File::open(path).ok()?);
     let file = object::File::parse(&cache).ok()?;
     Some(hexadecimal(file.build_id().ok()??))
-}
-
-/// A build ID as it is written.
-pub(crate) fn hexadecimal(id: &[u8]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether a 64-bit file has one of these names among its dynamic symbols: those that it exports, and those that it takes

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use pacman_metrics::budget::CostTable;
 
+use pacman_report::report_counts;
+use pacman_report::run::names::Module;
+
 use crate::elf;
-use crate::run::names::module::Module;
-use crate::{budget, counts, report_counts};
+use crate::{budget, counts};
 
 /// Numbers of the lines of a file that have counts.
 ///

@@ -4,6 +4,6 @@
 pub use crate::run::directory::Directory;
 pub use crate::run::library::find as find_library;
 pub use crate::run::memory::{Found, Memory};
-pub use crate::run::names::{Name, Names, tell_apart};
 pub use crate::run::options::{inherited, preload};
 pub use crate::stat::named_twice;
+pub use pacman_report::run::names::{Name, Names, tell_apart};

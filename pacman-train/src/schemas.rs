@@ -5,11 +5,11 @@
 //! `BLESS=1 cargo test -p pacman-train --lib schemas`.
 
 #[allow(dead_code, reason = "the everyday command needs more of it")]
-#[path = "../../pacman-cli/src/schemas/format.rs"]
+#[path = "../../pacman-report/src/schemas/format.rs"]
 mod format;
-#[path = "../../pacman-cli/src/schemas/held.rs"]
+#[path = "../../pacman-report/src/schemas/held.rs"]
 mod held;
-#[path = "../../pacman-cli/src/schemas/table.rs"]
+#[path = "../../pacman-report/src/schemas/table.rs"]
 mod table;
 
 use std::collections::BTreeSet;

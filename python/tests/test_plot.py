@@ -70,7 +70,7 @@ class Pictures(unittest.TestCase):
         self.assertAlmostEqual(second - first, fourth - third)
 
     def test_colours_are_those_of_the_page(self) -> None:
-        page = Path(__file__).resolve().parents[2] / "pacman-cli/src/run/page/page.css"
+        page = Path(__file__).resolve().parents[2] / "pacman-report/src/run/page/page.css"
         light = page.read_text(encoding="utf-8").split("@media")[0]
         named = dict(re.findall(r"--s-(\w+): (#\w+)", light))
         for name, colour, _ in plot.STATES:

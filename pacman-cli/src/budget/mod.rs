@@ -13,13 +13,13 @@ use pacman_events::CpuModel;
 use pacman_metrics::budget::{Budget, CostTable};
 
 use crate::counts::named;
-use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::report_counts;
 use crate::terminal::Fitted;
 use counts::Counts;
 #[cfg(test)]
 pub(crate) use json::Document;
+use pacman_report::document;
 
 /// Show the cost of stalls when contexts share the issue slots of a core.
 ///

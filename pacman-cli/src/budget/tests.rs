@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{BudgetArgs, compute, json, positive, table, text};
-use crate::document;
+use pacman_report::document;
 
 const TABLE_2: &str = "event,count
 SB_full,3626323

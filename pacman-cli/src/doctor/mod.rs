@@ -11,8 +11,8 @@ mod text;
 use std::io::Write;
 
 use crate::doctor::checks::Diagnosis;
-use crate::document;
 use crate::error::CliResult;
+use pacman_report::document;
 
 #[cfg(test)]
 pub(crate) use json::Document;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use crate::doctor::checks::{Check, Diagnosis, Limits, Verdict};
-use crate::document;
 use pacman_core::backend::Target;
 use pacman_core::backend::perf::{Errno, PerfPermissions, PerfSys};
+use pacman_report::document;
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use super::style::Style;

@@ -12,9 +12,9 @@ use super::json;
 use super::provenance::EventTable;
 use super::register::{counters, has_selector};
 use super::tables::{Loaded, Tables};
-use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
 use crate::terminal::Fitted;
+use pacman_report::document;
 
 /// Show the encoding of events: registers, counters, perf_event_attr
 #[derive(Args, Clone, Debug)]

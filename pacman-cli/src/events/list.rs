@@ -11,9 +11,9 @@ use super::provenance::EventTable;
 use super::register::{code, counters};
 use super::tables::{Loaded, Tables};
 use crate::columns;
-use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
 use pacman_events::plural::number;
+use pacman_report::document;
 
 /// List the events of a processor, or the processors
 #[derive(Args, Clone, Debug, Default)]

@@ -7,10 +7,10 @@ use pacman_metrics::language::{Countable, Metric, one_of_each_name};
 use serde::Serialize;
 
 use crate::columns;
-use crate::document;
 use crate::error::CliResult;
 use crate::events::Loaded;
 use crate::terminal::Fitted;
+use pacman_report::document;
 
 /// The metrics of a model.
 #[derive(Serialize)]

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::columns;
 use crate::counts::Counted;
-use crate::document;
 use crate::error::{self, CliError, CliResult};
+use pacman_report::document;
 
 /// With `--counts`, a metric that was computed.
 #[derive(Serialize)]

@@ -12,12 +12,12 @@ use pacman_events::CpuModel;
 use pacman_events::allocate::{Conflict, Pmu};
 use pacman_events::partition::{Partition, Schedule};
 
-use crate::document;
 use crate::error::{BAD_INPUT, CliError, CliResult};
 use crate::events::{self, Tables};
 use crate::terminal::Fitted;
 #[cfg(test)]
 pub(crate) use json::{Infeasible, Plan};
+use pacman_report::document;
 use request::{Failure, Request};
 
 /// The events cannot be counted as asked.

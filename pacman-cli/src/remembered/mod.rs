@@ -12,9 +12,9 @@ use pacman_events::shown::shown_path;
 use pacman_regions::{ProgramKey, RegionMemory, Remembered, StartMemory};
 use serde::Serialize;
 
-use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::terminal::Fitted;
+use pacman_report::document;
 use store::Kept;
 pub(crate) use store::Store;
 

@@ -10,9 +10,9 @@ use pacman_events::shown::{shown, shown_path};
 use pacman_regions::{ProgramMemory, RegionMemory};
 
 use super::store::Kept;
-use crate::stat::grouped;
 use crate::terminal::Terminal;
-use crate::words::{seconds, share};
+use pacman_report::words::grouped;
+use pacman_report::words::{seconds, share};
 
 /// A line for each program.
 pub(super) fn list(out: &mut dyn Write, directory: &Path, all: &[Kept]) -> io::Result<()> {

@@ -6,27 +6,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
+use pacman_report::run::ranks::Merged;
+use pacman_report::run::{Extent, Form, Report};
 
-use super::report::{Column, ProcessReport, Report};
-use super::text::Extent;
-use super::{csv, json, open_metrics, page, talp, text, trace};
 use crate::error::{CliError, CliResult};
 use crate::output;
 use crate::overwritten::Before;
 use crate::terminal::Terminal;
 use pacman_core::atomic_write;
-
-/// The form of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Text,
-    Csv,
-    Json,
-    Html,
-    Talp,
-    Trace,
-    OpenMetrics,
-}
 
 /// A place for the report.
 #[derive(Debug)]
@@ -40,44 +27,17 @@ pub(super) struct Destination {
     each_thread: bool,
 }
 
-impl Form {
-    /// Whether a file of that name gets a trace.
-    pub(super) fn is_trace(path: &Path) -> bool {
-        matches!(Form::of(path), Ok(Form::Trace))
+/// The form that a file's name asks for.
+pub(super) fn form_of(path: &Path) -> CliResult<Form> {
+    if path.as_os_str() == "-" {
+        return Err(CliError::bad_input("-o - is not possible: standard output is the program's"));
     }
-
-    /// Whether a file of that name gets what TALP writes.
-    pub(super) fn is_talp(path: &Path) -> bool {
-        matches!(Form::of(path), Ok(Form::Talp))
-    }
-
-    /// The form that a file's name asks for.
-    pub(super) fn of(path: &Path) -> CliResult<Form> {
-        if path.as_os_str() == "-" {
-            return Err(CliError::bad_input(
-                "-o - is not possible: standard output is the program's",
-            ));
-        }
-        let name = path.file_name().map(|name| name.to_ascii_lowercase()).unwrap_or_default();
-        if name.as_encoded_bytes().ends_with(b".trace.json") {
-            return Ok(Form::Trace);
-        }
-        if name.as_encoded_bytes().ends_with(b".talp.json") {
-            return Ok(Form::Talp);
-        }
-        let extension = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
-        match extension.to_ascii_lowercase().as_str() {
-            "txt" => Ok(Form::Text),
-            "csv" => Ok(Form::Csv),
-            "json" => Ok(Form::Json),
-            "prom" => Ok(Form::OpenMetrics),
-            "html" | "htm" => Ok(Form::Html),
-            _ => Err(CliError::BadInput(format!(
-                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json, .talp.json or .prom",
-                shown_path(path)
-            ))),
-        }
-    }
+    Form::of(path).ok_or_else(|| {
+        CliError::BadInput(format!(
+            "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json, .talp.json or .prom",
+            shown_path(path)
+        ))
+    })
 }
 
 impl Destination {
@@ -116,17 +76,15 @@ impl Destination {
         Destination { before: None, ..self }
     }
 
-    /// Writes the report of these processes, one after the other; text and page have the report's own.
-    pub(super) fn stream(
-        self,
-        report: &Report,
-        processes: impl Iterator<Item = ProcessReport>,
-        events: &[Column],
-    ) -> CliResult<()> {
-        let path = match (self.form, &self.file) {
-            (Form::Text | Form::Html, _) | (_, None) => return self.write(report),
-            (_, Some(path)) => path,
-        };
+    /// Whether a report that leaves processes out is written one process after the other: text and page have the
+    /// report's own.
+    pub(super) fn streams(&self, report: &Report) -> bool {
+        report.left_out > 0 && self.file.is_some() && self.form.streams()
+    }
+
+    /// Writes the report of all ranks, one process after the other.
+    pub(super) fn stream(self, merged: &mut Merged) -> CliResult<()> {
+        let path = self.file.as_deref().expect("a stream goes to a file");
         let unwritable = |error| CliError::Unwritable(unwritten(path, &error));
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         // The umask applies, as to other reports.
@@ -136,14 +94,7 @@ impl Destination {
             .tempfile_in(directory.unwrap_or(Path::new(".")));
         let draft = draft.map_err(unwritable)?;
         let mut out = io::BufWriter::new(&draft);
-        let written = match self.form {
-            Form::Csv => csv::stream(processes, events, &mut out),
-            Form::Talp => talp::stream(report, processes, &mut out),
-            Form::Trace => trace::stream(report, processes, &mut out),
-            Form::OpenMetrics => open_metrics::stream(report, processes, &mut out),
-            _ => json::stream(report, processes, &mut out),
-        };
-        written.and_then(|()| out.flush()).map_err(unwritable)?;
+        merged.stream(self.form, &mut out).map_err(unwritable)?;
         drop(out);
         draft.persist(path).map(|_| ()).map_err(|error| unwritable(error.error))
     }
@@ -156,15 +107,7 @@ impl Destination {
     /// Writes the report. If the file cannot be written now, for example because the disk is full,
     /// the report goes to standard error. The run is over, and the report is its only result.
     pub(super) fn write(self, report: &Report) -> CliResult<()> {
-        let answer = match self.form {
-            Form::Text => text::write(report, self.extent(self.file.is_none()), self.width()),
-            Form::Csv => csv::write(report),
-            Form::Json => json::write(report),
-            Form::Html => page::of(report),
-            Form::Talp => talp::write(report),
-            Form::Trace => trace::write(report),
-            Form::OpenMetrics => open_metrics::write(report),
-        };
+        let answer = self.form.text(report, self.extent(self.file.is_none()), self.width());
         let short = self.extent(true);
         let Some(path) = self.file else {
             return say(&answer);
@@ -174,7 +117,7 @@ impl Destination {
             None => atomic_write::write(&path, answer.as_bytes()),
         };
         written.map_err(|error| {
-            let place = match say(&text::write(report, short, Terminal::stderr().width())) {
+            let place = match say(&Form::Text.text(report, short, Terminal::stderr().width())) {
                 Ok(()) => "it went to standard error",
                 Err(_) => "it is lost, as standard error cannot be written either",
             };

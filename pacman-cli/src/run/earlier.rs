@@ -7,12 +7,11 @@ use pacman_core::Topology;
 use pacman_regions::{Ending, ProgramKey, StartChoice, StartMemory, hash_of_arguments};
 
 use super::arguments::RunArgs;
-use super::expected;
-use super::report::{RegionReport, Report};
 use crate::elf;
-use crate::exit::Exit;
 use crate::remembered::Store;
 use crate::stat::found;
+use pacman_report::exit::Exit;
+use pacman_report::run::{RegionReport, Report, expected};
 
 /// A program, before its machine is known.
 #[derive(Clone, Debug)]

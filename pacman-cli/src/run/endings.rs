@@ -1,12 +1,10 @@
 //! The endings of processes that recorded none.
 
-use pacman_events::plural::number;
 use std::time::SystemTime;
 
 use pacman_regions::{Ending, Recording};
 
-use super::launch::Ended;
-use crate::exit::named;
+use pacman_report::run::Ended;
 
 /// Completes the endings of recordings, and the kernel's account of threads, from the end of the program
 /// and from the processes that still run. The recordings are in the order in which their processes began.
@@ -67,27 +65,6 @@ pub(super) fn start_ticks(pid: u32) -> Option<u64> {
 
 /// Seconds by which the start of a process may seem later than it was.
 const CLOCKS_DIFFER: f64 = 0.1;
-
-/// A note on how the process ended, where that affects the figures.
-pub(super) fn note(recording: &Recording) -> Option<String> {
-    let executions = recording.executions();
-    let executions = number(executions, "execution");
-    let after = format!("after {executions} of regions; those under way are not counted");
-    Some(match recording.process.ending {
-        Ending::Exit => return None,
-        Ending::ExitInRegion => {
-            "the process ended inside a region: executions under way are not counted".into()
-        }
-        Ending::Exec => {
-            "the process became another program: what that one did is told apart".into()
-        }
-        Ending::Killed(signal) => format!("the process was ended by {} {after}", named(signal)),
-        Ending::Unsaid => {
-            format!("the process ended without saying how, as by a signal or quick_exit, {after}")
-        }
-        Ending::Running => format!("the process went on when this was written, {after}"),
-    })
-}
 
 #[cfg(test)]
 mod tests {

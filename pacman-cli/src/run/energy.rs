@@ -5,20 +5,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pacman_adapt::{EnergyReading, Rapl};
-use serde::{Deserialize, Serialize};
+use pacman_report::run::RunEnergy;
 
 /// A counter of a package that takes 1 kW wraps in a minute at the earliest.
 const STEP: Duration = Duration::from_secs(20);
-
-/// The energy of all packages during a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct RunEnergy {
-    pub(super) joules: f64,
-    pub(super) seconds: f64,
-    /// `powercap` or `perf`.
-    pub(super) source: String,
-    pub(super) packages: usize,
-}
 
 /// Adds up energy until it is finished.
 #[derive(Debug)]

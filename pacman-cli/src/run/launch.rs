@@ -5,25 +5,12 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Instant, SystemTime};
 
-use pacman_regions::Scheduling;
+use pacman_report::run::Ended;
 
 use super::signals;
 use super::spawn::{self, Environment};
 use crate::error::{CliError, CliResult};
-use crate::exit::Exit;
 use crate::signals::{Inherited, Signals};
-
-/// The end of the program.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ended {
-    /// The process that was waited for; 0 where there was none.
-    pub(super) pid: u32,
-    pub(super) exit: Exit,
-    pub(super) seconds: f64,
-    pub(super) at: SystemTime,
-    /// The kernel's account of its first thread.
-    pub(super) scheduling: Option<Scheduling>,
-}
 
 /// Runs the program on this process's own standard streams and waits until it ends.
 ///

@@ -1,53 +1,27 @@
 //! `pacman-pmu run`: an unmodified OpenMP program, its regions observed or adapted.
 
 mod arguments;
-mod csv;
 mod destination;
 pub(crate) mod directory;
 mod earlier;
 mod endings;
 mod energy;
-mod expected;
-#[cfg(test)]
-pub(crate) mod figures_tests;
-mod findings;
-mod json;
-mod json_figures;
-mod json_overview;
-mod json_phases;
-mod json_region;
-mod json_slots;
-mod json_states;
-#[cfg(test)]
-mod json_tests;
 mod launch;
 pub(crate) mod library;
-#[cfg(test)]
-pub(crate) mod made;
 pub(crate) mod memory;
-pub(crate) mod names;
-mod open_metrics;
 pub(crate) mod options;
 mod other_programs;
-mod page;
+mod page_command;
 mod program;
 mod ranks;
-mod report;
 mod shared;
 mod signals;
 mod spawn;
 mod spin;
 mod start;
-mod talp;
-#[cfg(test)]
-mod talp_tests;
-mod text;
 mod threads;
-mod trace;
 mod training;
-mod verdict;
 mod watch;
-mod written;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -59,35 +33,28 @@ use pacman_adapt::Rapl;
 use pacman_core::{Provenance, Topology, platform};
 use pacman_regions::{Machine, Recording};
 
+use pacman_core::atomic_write;
+use pacman_report::exit::{self, Exit};
+use pacman_report::run::{Ended, Report, Run};
+
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
-use crate::exit::{self, Exit};
 use crate::quota::QuotaWatch;
 use crate::remembered::{self, Store};
 use crate::signals::Signals;
 use crate::trusted_driver;
 pub(crate) use arguments::RunArgs;
-use destination::{Destination, Form};
+use destination::{Destination, form_of};
 use energy::EnergyMeter;
-pub(crate) use json::VERSION as FORMAT_VERSION;
-#[cfg(test)]
-pub(crate) use json::Written;
-pub(crate) use json_states::States;
-use launch::Ended;
 use memory::{Found, Memory};
 use other_programs::OtherPrograms;
-use pacman_core::atomic_write;
-pub(crate) use page::{PageArgs, page};
+pub(crate) use page_command::{PageArgs, page};
 use ranks::{Gathered, Gathering};
 pub(crate) use ranks::{MergeArgs, merge};
-pub(crate) use report::{FIGURES, Figure};
-use report::{Report, Run};
 use shared::Shared;
 use spawn::Environment;
 use start::Start;
-pub(crate) use text::{of_unit, rounded, seconds, share, signed};
 use training::Training;
 use watch::Watch;
-pub(crate) use written::read_report;
 
 /// Runs the program and reports; the exit status is the program's.
 pub(crate) fn run(args: &RunArgs) -> CliResult {
@@ -102,7 +69,7 @@ pub(crate) fn run(args: &RunArgs) -> CliResult {
 
 /// Reports on the recordings in a directory.
 fn read(args: &RunArgs, directory: &Path) -> CliResult {
-    let form = args.output.as_deref().map(Form::of).transpose()?;
+    let form = args.output.as_deref().map(form_of).transpose()?;
     let destination = match args.output.as_deref().zip(form) {
         Some((path, form)) => Destination::file(path, form)?,
         None => Destination::standard_error(),
@@ -176,7 +143,7 @@ struct Prepared {
 }
 
 fn prepare(args: &RunArgs) -> CliResult<Prepared> {
-    let form = args.output.as_deref().map(Form::of).transpose()?;
+    let form = args.output.as_deref().map(form_of).transpose()?;
     if let (Some(report), Some(data)) = (&args.output, &args.record) {
         if atomic_write::is_same(report, data) {
             return Err(CliError::BadInput(format!(

@@ -9,9 +9,9 @@ use pacman_adapt::Rapl;
 use pacman_adapt::predict::{Model, machine_name};
 use pacman_core::{Error, ErrorKind, Event, Session, Topology, energy, platform};
 use pacman_regions::{Objective, Options, OverheadBudget, Waiting};
+use pacman_report::run::Form;
 
 use super::arguments::RunArgs;
-use super::destination::Form;
 use super::library::VARIABLE;
 use super::memory::Memory;
 use super::shared::Shared;
@@ -145,7 +145,7 @@ pub(super) fn may_pack(args: &RunArgs) -> bool {
 
 /// Whether waits are timed: TALP's efficiencies need them.
 fn waits(args: &RunArgs) -> bool {
-    args.waits || !args.adapt && args.output.as_deref().is_some_and(Form::is_talp)
+    args.waits || !args.adapt && args.output.as_deref().and_then(Form::of) == Some(Form::Talp)
 }
 
 /// The library's environment, with nothing left of another run around this one.
@@ -171,7 +171,7 @@ pub(super) fn environment(
         watch: watch.map(|watch| watch.segment().clone()),
         waiting: args.waiting.unwrap_or_default(),
         waits: waits(args),
-        trace: !args.adapt && args.output.as_deref().is_some_and(Form::is_trace),
+        trace: !args.adapt && args.output.as_deref().and_then(Form::of) == Some(Form::Trace),
         overhead: overhead(args),
         ..Options::default()
     };

@@ -6,17 +6,17 @@ use pacman_core::Topology;
 use pacman_core::topology::Quota;
 use pacman_events::plural::number;
 use pacman_regions::{Objective, ProgramKey, StartMemory, Waiting};
+use pacman_report::quota::shown;
+use pacman_report::run::Report;
 
 use super::arguments::RunArgs;
 use super::earlier::Program;
-use super::report::Report;
 use super::spawn::Environment;
 use super::spin;
 use super::threads::Threads;
 use crate::error;
-use crate::quota::shown;
 use crate::remembered::Store;
-use crate::words::share;
+use pacman_report::words::share;
 
 /// The variable that sets how many threads a team has.
 const THREADS: &str = "OMP_NUM_THREADS";

@@ -9,12 +9,11 @@ use pacman_adapt::predict::{Configuration, machine_name};
 use pacman_core::{Topology, platform};
 use pacman_regions::Team;
 
-use super::names;
-use super::report::{Columns, ProcessReport, RegionReport, Report};
 use crate::error::{self, CliError, CliResult};
-use crate::exit::Exit;
 use crate::training_csv::{self, Measurement};
 use pacman_events::plural::number;
+use pacman_report::exit::Exit;
+use pacman_report::run::{Columns, ProcessReport, RegionReport, Report, names};
 
 /// The file, and whose rows it gets.
 #[derive(Debug)]
@@ -142,7 +141,7 @@ fn widest(region: &RegionReport) -> Option<&Team> {
 
 /// Of one execution, summed over threads; only of whole counts.
 fn counts(region: &RegionReport, columns: &Columns) -> Vec<(String, f64)> {
-    let of_one = |(at, count): (usize, &Option<super::report::Count>)| {
+    let of_one = |(at, count): (usize, &Option<pacman_report::run::Count>)| {
         let count = count.filter(|count| count.is_complete)?;
         let name = columns.events[at].title().to_ascii_lowercase();
         Some((name, count.value as f64 / region.executions as f64))

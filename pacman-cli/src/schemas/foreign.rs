@@ -59,24 +59,6 @@ pub(crate) struct StartMemory {
     others_at_least: Option<f64>,
 }
 
-/// Of [`pacman_regions::RuntimeFamily`].
-#[derive(JsonSchema)]
-#[schemars(extend("enum" = ["libgomp", "libomp"]))]
-pub(crate) struct RuntimeFamily(String);
-
-/// Of [`pacman_regions::PhaseKind`].
-#[derive(JsonSchema)]
-#[schemars(extend("enum" = [
-    "kokkos-for", "kokkos-reduce", "kokkos-scan", "kokkos-region", "kokkos-fence", "likwid", "papi",
-    "pacman",
-]))]
-pub(crate) struct PhaseKind(String);
-
-/// A part of 1.
-#[derive(JsonSchema)]
-#[schemars(extend("minimum" = 0, "maximum" = 1))]
-pub(crate) struct Share(f64);
-
 mod tests {
     use std::collections::BTreeSet;
 
@@ -85,7 +67,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::document::value;
+    use pacman_report::document::value;
 
     fn members(real: &impl Serialize) -> BTreeSet<String> {
         value(real).as_object().expect("an object").keys().cloned().collect()
@@ -95,11 +77,6 @@ mod tests {
         let schema = schema_for!(T);
         let properties = schema.get("properties").and_then(Value::as_object).expect("an object");
         properties.keys().cloned().collect()
-    }
-
-    fn words<T: JsonSchema>() -> Vec<Value> {
-        let schema = schema_for!(T);
-        schema.get("enum").and_then(Value::as_array).expect("an enumeration").clone()
     }
 
     #[test]
@@ -128,14 +105,5 @@ mod tests {
             others_at_least: None,
         };
         assert_eq!(described::<StartMemory>(), members(&start));
-    }
-
-    #[test]
-    fn words_are_those_of_the_real_ones() {
-        let kinds = (0..).map_while(pacman_regions::PhaseKind::numbered);
-        assert_eq!(words::<PhaseKind>(), kinds.map(|kind| value(&kind)).collect::<Vec<_>>());
-        let families =
-            [pacman_regions::RuntimeFamily::Libgomp, pacman_regions::RuntimeFamily::Libomp];
-        assert_eq!(words::<RuntimeFamily>(), families.map(|family| value(&family)));
     }
 }

@@ -5,23 +5,26 @@
 
 mod either;
 pub(crate) mod foreign;
+#[path = "../../../pacman-report/src/schemas/format.rs"]
 mod format;
+#[path = "../../../pacman-report/src/schemas/held.rs"]
 mod held;
-mod session;
+#[path = "../../../pacman-report/src/schemas/table.rs"]
 mod table;
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use self::format::Format;
-pub(crate) use self::format::words_of_skipped_fields;
-use crate::{budget, compare, doctor, events, remembered, run, smt, stat, validate};
+use schemars::Schema;
+use serde_json::{Value, json};
 
-/// All documents with a schema.
+use self::format::Format;
+use crate::{budget, doctor, events, remembered, smt, validate};
+
+/// The documents whose types are in this package.
 fn formats() -> Vec<Format> {
     vec![
         Format::of::<budget::Document>("budget", "Stall budget (pacman-pmu budget --json)"),
-        Format::of::<compare::Document>("compare", "Comparison of runs (pacman-compare)"),
         Format::of::<doctor::Document>("doctor", "Diagnosis (pacman-pmu doctor --json)"),
         Format::of::<Vec<events::Answer>>(
             "encode",
@@ -43,13 +46,7 @@ fn formats() -> Vec<Format> {
             "plan",
             "Counters of events on the threads of a core (pacman-pmu plan --json)",
         ),
-        Format::of::<run::Written>("run", "Report of an OpenMP program (pacman-run)"),
         Format::of::<smt::Document>("smt", "SMT activity (pacman-pmu smt --json)"),
-        Format::of::<session::Report>("report", "Report of a session (pacman-report)"),
-        Format::of::<stat::Whole>(
-            "stat",
-            "Counts of a command (pacman-stat); one document, or one for each interval",
-        ),
         Format::of::<either::Topology>(
             "topo",
             "Topology (pacman-pmu topo --json), or tiles of a die (topo --tiles --json)",
@@ -64,6 +61,21 @@ fn formats() -> Vec<Format> {
 /// Documents whose types are in `pacman-train`.
 const OF_TRAINING: [&str; 3] = ["evaluate", "predict", "train"];
 
+/// Documents whose types are in `pacman-report`.
+const OF_REPORTS: [&str; 4] = ["compare", "report", "run", "stat"];
+
+/// Serde writes a variant whose only field is skipped as a word, and schemars takes it for an object.
+pub(crate) fn words_of_skipped_fields(schema: &mut Schema) {
+    let Some(Value::Array(variants)) = schema.get_mut("oneOf") else {
+        panic!("not an enumeration")
+    };
+    for variant in variants.iter_mut().filter(|variant| variant["type"] == "object") {
+        let word = variant["required"][0].clone();
+        let text = variant["description"].clone();
+        *variant = json!({"description": text, "type": "string", "const": word});
+    }
+}
+
 #[test]
 fn the_schemas_and_the_tables_are_those_of_the_types() {
     held::hold(&formats());
@@ -72,8 +84,12 @@ fn the_schemas_and_the_tables_are_those_of_the_types() {
 #[test]
 fn every_schema_has_a_type() {
     let own = formats().iter().map(|format| format.name).collect::<Vec<_>>();
-    let known: BTreeSet<String> =
-        own.into_iter().chain(OF_TRAINING).map(|name| format!("{name}.schema.json")).collect();
+    let known: BTreeSet<String> = own
+        .into_iter()
+        .chain(OF_TRAINING)
+        .chain(OF_REPORTS)
+        .map(|name| format!("{name}.schema.json"))
+        .collect();
     let files = fs::read_dir(held::docs().join("schemas")).expect("a folder");
     let files = files.map(|file| file.expect("a file").file_name());
     let files: BTreeSet<String> = files.map(|name| name.to_string_lossy().into_owned()).collect();

@@ -7,9 +7,9 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use crate::error::{CliError, CliResult};
-use crate::exit::Exit;
 use crate::signals::{Signals, Wake};
 use crate::trusted_driver;
+use pacman_report::exit::Exit;
 
 /// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

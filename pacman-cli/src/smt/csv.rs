@@ -2,7 +2,7 @@
 
 use super::meter::Activity;
 use super::source::Basis;
-use crate::records::csv;
+use pacman_report::records::csv;
 
 /// The first line, for cores with at most `contexts` contexts.
 pub(super) fn heading(contexts: usize) -> String {

@@ -11,10 +11,10 @@ use super::options::SmtArgs;
 use super::picture::{Picture, Style};
 use super::source::{Reading, Source};
 use super::{csv, json};
-use crate::document;
 use crate::error::CliResult;
-use crate::exit::{Exit, INTERRUPTED};
 use crate::terminal::Fitted;
+use pacman_report::document;
+use pacman_report::exit::{Exit, INTERRUPTED};
 
 /// Measures and writes as `args` say; the answer is the exit status.
 pub(super) fn run<S: Source>(

@@ -11,8 +11,8 @@ use super::options::{MethodArg, SmtArgs, seconds};
 use super::picture::{Picture, Style};
 use super::source::{Basis, Source};
 use super::{csv, json, smt};
-use crate::document;
 use crate::error::CliError;
+use pacman_report::document;
 
 mod simulated;
 mod truth;

@@ -7,12 +7,11 @@ use pacman_core::session::{Sample, SystemWide};
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Result, Session, Topology};
 
-use super::count::Count;
-use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace;
 use super::run::{Advance, Collector};
 use crate::signals::Signals;
 use pacman_events::plural::number;
+use pacman_report::stat::{Count, Figures, Row, Seat, Who};
 
 /// All contexts with their counters and readings.
 pub(super) struct Contexts {

@@ -15,15 +15,15 @@ use pacman_core::backend::Target;
 use pacman_core::{Error, Topology};
 
 use super::affinity::ThreadPlaces;
-use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
 use super::sets::{EventSets, SetCounters};
 use super::thread::{self, Span, Thread};
 use super::tracing;
-use crate::exit::Exit;
 use crate::signals::Signals;
 use pacman_events::plural::number;
+use pacman_report::exit::Exit;
+use pacman_report::stat::{Figures, Row, Seat, Who};
 
 /// Everything that is followed.
 pub(super) struct Follower<'a> {

@@ -1,27 +1,19 @@
 //! `pacman-pmu stat`: counts of an unmodified command, by thread, core or context.
 
 mod affinity;
-mod answer;
 mod arguments;
+mod children;
 mod contexts;
-mod count;
-mod csv;
 mod events;
-mod figures;
 mod follow;
-mod grouping;
-mod json;
 mod launch;
 mod progress;
 mod ptrace;
 mod repeat;
 mod run;
 mod sets;
-mod slots;
-mod text;
 mod thread;
 mod tracing;
-mod usage;
 mod writer;
 
 use pacman_core::backend::Target;
@@ -35,12 +27,9 @@ use contexts::Contexts;
 use events::Chosen;
 pub use events::named_twice;
 use follow::Follower;
-#[cfg(test)]
-pub(crate) use json::Whole;
 use launch::Held;
 pub(crate) use launch::{found, has_capabilities};
 use sets::EventSets;
-pub(crate) use text::{clean, grouped};
 use writer::{AnswerWriter, Sink};
 
 /// Runs the command and counts it; the exit status is the command's.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use super::text::grouped;
+use pacman_report::words::grouped;
 
 /// A line on standard error that is drawn over, and wiped in the end.
 pub(super) struct Progress {

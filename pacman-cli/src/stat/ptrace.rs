@@ -8,7 +8,7 @@ use std::io;
 
 use libc::{c_int, c_long, c_uint, pid_t};
 
-use crate::exit::Exit;
+use pacman_report::exit::Exit;
 
 /// The news of a thread that stopped or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,16 +5,15 @@ use std::time::{Duration, Instant};
 
 use pacman_events::shown::shown;
 
-use super::answer::Interval;
-use super::figures::{Figures, Row};
+use super::children;
 use super::launch::Held;
 use super::progress::Progress;
-use super::usage::Usage;
 use super::writer::AnswerWriter;
 use crate::error::{self, CliError, CliResult};
-use crate::exit::{Exit, INTERRUPTED};
 use crate::quota::QuotaWatch;
 use crate::signals::{Signals, Wake};
+use pacman_report::exit::{Exit, INTERRUPTED};
+use pacman_report::stat::{Figures, Interval, Row};
 
 /// A collector of counts while the command runs.
 pub(super) trait Collector {
@@ -110,7 +109,7 @@ pub(super) fn count(
     signals: &Signals,
     writer: &mut AnswerWriter,
 ) -> CliResult<Outcome> {
-    let used_before = Usage::of_children();
+    let used_before = children::usage();
     let quota = QuotaWatch::begin();
     let began = Instant::now();
     collector.start();
@@ -147,9 +146,8 @@ pub(super) fn count(
         }
     };
     // The kernel adds the time of a child process when it is waited for.
-    writer.answer.usage = exit
-        .filter(|_| collector.follows_command())
-        .map(|_| Usage::of_children().since(used_before));
+    writer.answer.usage =
+        exit.filter(|_| collector.follows_command()).map(|_| children::usage().since(used_before));
     collector.look();
     let elapsed = collector.time();
     let outlived = collector.let_go(signals).map_err(|error| system(&error))?;

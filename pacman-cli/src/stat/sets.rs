@@ -11,7 +11,7 @@ use pacman_core::backend::{Backend, Caps, Counters, Reading, Target};
 use pacman_core::session::{events_of_one_figure, plan_event_sets};
 use pacman_core::{Event, Result, platform};
 
-use super::count::Count;
+use pacman_report::stat::Count;
 
 /// The sets, ready to be opened for any thread.
 pub(super) struct EventSets {

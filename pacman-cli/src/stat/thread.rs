@@ -7,8 +7,8 @@ use pacman_core::{Error, platform};
 use pacman_topology::placement::Place;
 
 use super::affinity::Taken;
-use super::count::Count;
 use super::sets::SetCounters;
+use pacman_report::stat::Count;
 
 /// A thread of the command, from its first instruction on.
 pub(super) struct Thread {

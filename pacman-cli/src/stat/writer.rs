@@ -8,15 +8,11 @@ use pacman_core::event::installed;
 use pacman_core::report::DOUBTED;
 use pacman_core::{Event, Provenance, Topology};
 use pacman_events::shown::{shown_path, text_of};
+use pacman_report::exit::Exit;
+use pacman_report::stat::{Answer, By, Columns, Form, Interval, Row};
 
-use super::answer::{Answer, By, Interval, census};
 use super::arguments::StatArgs;
-use super::figures::{Columns, Figures, Row, by_core, seated};
-use super::grouping::by_command;
-use super::{csv, json, text};
-use crate::document;
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
-use crate::exit::Exit;
 use crate::output::{self, Output};
 use crate::overwritten::Before;
 use crate::terminal::Terminal;
@@ -34,20 +30,8 @@ pub(super) struct Sink {
 /// Writes the parts of an answer, or its whole, to a sink.
 pub(super) struct AnswerWriter {
     pub(super) answer: Answer,
-    format: Format,
     sink: Sink,
-    /// CSV's heading is written.
-    heading: bool,
-    /// Many processes may become a row for each command.
-    may_group: bool,
     quiet: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Text,
-    Csv,
-    Json,
 }
 
 /// A stream for an answer in parts, or a file for a whole one.
@@ -106,18 +90,20 @@ impl AnswerWriter {
         } else {
             By::Thread
         };
-        let format = if args.json {
-            Format::Json
+        let form = if args.json {
+            Form::Json
         } else if args.csv {
-            Format::Csv
+            Form::Csv
         } else {
-            Format::Text
+            Form::Text
         };
         let screen = args.output.is_none().then(Terminal::stderr);
         let columns = Columns::of(events, doubt);
         let tables = columns.events.iter().map(|event| (&*event.name, event.table.as_deref()));
         let from_tables = installed::note(tables);
         let answer = Answer {
+            form,
+            each_thread: args.per_thread,
             command: args.command.iter().map(text_of).collect(),
             process: args.pid,
             columns,
@@ -135,30 +121,20 @@ impl AnswerWriter {
             top: args.top.map(|number| number as usize),
             width: screen.map_or(usize::MAX, Terminal::width),
         };
-        // Programs get each thread, and who asks for threads.
-        let may_group = format == Format::Text && by == By::Thread && !args.per_thread;
-        AnswerWriter { answer, format, sink, heading: false, may_group, quiet: args.quiet }
+        AnswerWriter { answer, sink, quiet: args.quiet }
     }
 
     /// Whether a line of progress is wanted and can be drawn.
     pub(super) fn is_live(&self) -> bool {
         self.sink.live
             && !self.quiet
-            && self.format == Format::Text
+            && self.answer.form == Form::Text
             && self.answer.interval.is_none()
     }
 
     /// Writes the counts of one interval.
-    pub(super) fn part(&mut self, interval: Interval, mut rows: Vec<Row>) {
-        self.answer.columns.leave_out(&mut rows);
-        let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        self.answer.columns.leave_out_unmoved(&total);
-        let rows = self.arranged(rows);
-        let text = match self.format {
-            Format::Text => text::part(&self.answer, interval, &rows),
-            Format::Csv => self.csv(interval, &rows),
-            Format::Json => self.json(interval, &rows, &[], None),
-        };
+    pub(super) fn part(&mut self, interval: Interval, rows: Vec<Row>) {
+        let text = self.answer.part(interval, rows);
         self.sink.write(&text);
     }
 
@@ -166,22 +142,10 @@ impl AnswerWriter {
     pub(super) fn whole(
         mut self,
         elapsed: Duration,
-        mut rows: Vec<Row>,
+        rows: Vec<Row>,
         exit: Option<Exit>,
     ) -> Option<u8> {
-        self.answer.columns.leave_out(&mut rows);
-        let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
-        let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        let doubts = self.answer.columns.leave_out_unmoved(&total);
-        self.answer.notes.extend(doubts);
-        let rows = self.arranged(rows);
-        let text = match self.format {
-            Format::Text => text::whole(&self.answer, interval, &rows, &[], exit),
-            // Its lines add up to the whole.
-            Format::Csv if self.answer.interval.is_some() => String::new(),
-            Format::Csv => self.csv(interval, &rows),
-            Format::Json => self.json(interval, &rows, &[], exit),
-        };
+        let text = self.answer.whole(elapsed, rows, exit);
         self.close(&text)
     }
 
@@ -191,18 +155,9 @@ impl AnswerWriter {
         mut self,
         elapsed: Duration,
         rows: Vec<Row>,
-        summaries: Vec<Row>,
         exit: Option<Exit>,
     ) -> Option<u8> {
-        let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
-        let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        let doubts = self.answer.columns.leave_out_unmoved(&total);
-        self.answer.notes.extend(doubts);
-        let text = match self.format {
-            Format::Text => text::whole(&self.answer, interval, &rows, &summaries, exit),
-            Format::Csv => self.csv(interval, &[rows, summaries].concat()),
-            Format::Json => self.json(interval, &rows, &summaries, exit),
-        };
+        let text = self.answer.runs(elapsed, rows, exit);
         self.close(&text)
     }
 
@@ -212,41 +167,4 @@ impl AnswerWriter {
         error::complain(format!("cannot write the answer to {}: {error}", self.sink.name));
         Some(UNWRITABLE)
     }
-
-    fn csv(&mut self, interval: Interval, rows: &[Row]) -> String {
-        let heading = !std::mem::replace(&mut self.heading, true);
-        let heading = if heading { csv::heading(&self.answer.columns) } else { String::new() };
-        heading + &csv::rows(&self.answer, interval, rows)
-    }
-
-    fn json(
-        &self,
-        interval: Interval,
-        rows: &[Row],
-        summaries: &[Row],
-        exit: Option<Exit>,
-    ) -> String {
-        let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        let document = json::document(&self.answer, interval, rows, summaries, &total, exit);
-        // Programs read one interval a line.
-        match self.answer.interval {
-            None => document::text(&document),
-            Some(_) => document::line(&document),
-        }
-    }
-
-    fn arranged(&mut self, rows: Vec<Row>) -> Vec<Row> {
-        let rows = seated(rows);
-        if self.may_group && census(&rows).1 > MANY {
-            (self.answer.by, self.answer.is_grouped) = (By::Command, true);
-        }
-        match self.answer.by {
-            By::Core => by_core(&rows),
-            By::Command => by_command(&rows),
-            By::Thread | By::Context | By::Run => rows,
-        }
-    }
 }
-
-/// Processes that have a row for each thread in text.
-const MANY: usize = 8;

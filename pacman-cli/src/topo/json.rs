@@ -236,7 +236,7 @@ mod tests {
   "caveats": []
 }"#;
         assert_eq!(
-            crate::document::text(&facts(&machine, &Details::default())),
+            pacman_report::document::text(&facts(&machine, &Details::default())),
             format!("{expected}\n")
         );
     }

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 
 use pacman_core::Topology;
 
-use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::terminal::Terminal;
 use details::Details;
 #[cfg(test)]
 pub(crate) use json::Document as Facts;
+use pacman_report::document;
 #[cfg(test)]
 pub(crate) use tiles::Document as Die;
 

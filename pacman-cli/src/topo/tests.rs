@@ -9,8 +9,8 @@ use pacman_core::Topology;
 use super::details::Details;
 use super::picture::{Style, draw};
 use super::{TopoArgs, topo};
-use crate::document;
 use crate::error::CliError;
+use pacman_report::document;
 
 fn picture(text: &str, width: usize, unicode: bool, unfold: bool) -> String {
     draw(

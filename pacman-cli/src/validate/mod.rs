@@ -9,12 +9,12 @@ mod text;
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::overwritten::Before;
 use crate::terminal::Terminal;
 use crate::validate::checks::{Check, Validator};
 use pacman_core::platform;
+use pacman_report::document;
 
 #[cfg(test)]
 pub(crate) use json::Document;

@@ -15,9 +15,9 @@ use super::percent::percent;
 use crate::progress::Progress;
 use pacman_cli::columns;
 use pacman_cli::counts::named;
-use pacman_cli::document;
 use pacman_cli::error::{CliError, CliResult};
 use pacman_cli::terminal::Fitted;
+use pacman_report::document;
 
 /// Show how well predictors do on programs that they were not trained on.
 ///

@@ -14,9 +14,9 @@ use super::help::TABLE;
 use super::table::{Defaults, Table};
 use pacman_cli::columns;
 use pacman_cli::counts::named;
-use pacman_cli::document;
 use pacman_cli::error::{self, CliError, CliResult};
 use pacman_cli::terminal::Fitted;
+use pacman_report::document;
 
 /// Predict the time of a phase at every configuration, and name the next one to run.
 ///

@@ -16,9 +16,9 @@ use super::table::Table;
 use crate::noise::Times;
 use crate::progress::Progress;
 use pacman_cli::counts::named;
-use pacman_cli::document;
 use pacman_cli::error::{self, CliError, CliResult};
 use pacman_core::atomic_write;
+use pacman_report::document;
 
 /// Train a model that predicts the time of a phase with other numbers of threads.
 ///

@@ -10,11 +10,11 @@ use libc::c_ulong;
 use pacman_events::shown::text_of;
 use pacman_regions::Scheduling;
 
-use pacman_cli::exit::Exit;
 use pacman_cli::recording::inherited;
 use pacman_cli::scheduling;
 use pacman_cli::signals::{Signals, Wake};
 use pacman_cli::trusted_driver;
+use pacman_report::exit::Exit;
 
 /// The environment of a run.
 pub(super) struct Run<'a> {

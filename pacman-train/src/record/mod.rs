@@ -23,11 +23,11 @@ use crate::noise::Times;
 use crate::progress::Progress;
 use child::{Ended, Run};
 use pacman_cli::error::{self, CliError, CliResult};
-use pacman_cli::exit::INTERRUPTED;
 use pacman_cli::recording::{Directory, Memory, find_library, named_twice};
 use pacman_cli::signals::Signals;
 use pacman_cli::training_csv::{self, Measurement};
 use pacman_core::atomic_write;
+use pacman_report::exit::INTERRUPTED;
 use phases::{Found, Phase, Said};
 
 /// Record the times of a program's phases on the configurations of this machine.

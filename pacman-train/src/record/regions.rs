@@ -7,9 +7,9 @@ use pacman_regions::{Options, Recording, Region};
 
 use super::phases::{Found, Phase, column};
 use pacman_cli::error::{CliError, CliResult};
-use pacman_cli::implausible::{LeftOut, leave_out, note};
 use pacman_cli::recording::{self, Memory, Name, Names, preload, tell_apart};
 use pacman_events::plural::number;
+use pacman_report::implausible::{LeftOut, leave_out, note};
 
 /// The environment variables that make a program record its regions to `memory`.
 pub(super) fn environment(

@@ -41,7 +41,7 @@ fn diagnose(fake: &Fake, permissions: &PerfPermissions) -> Diagnosis {
 /// The findings as lines: `subject outcome cause: text`.
 fn lines(diagnosis: &Diagnosis) -> String {
     let line = |finding: &Finding| {
-        let one = crate::document::value(finding);
+        let one = pacman_report::document::value(finding);
         let word = |member: &str| one[member].as_str();
         let cause = word("cause").map(|cause| format!(" ({cause})")).unwrap_or_default();
         let (subject, outcome) =

@@ -19,9 +19,9 @@ use pacman_regions::{Rank, Recording};
 use serde::{Deserialize, Serialize};
 
 use super::claim::{self, Claim, Hold};
-use super::rank_file::{RankReader, RankRun};
 use crate::error::{self, CliError, CliResult};
-use crate::run::report::{Run, named_ranks};
+use pacman_report::run::ranks::{EXTENSION as FILE_EXTENSION, RankReader, RankRun};
+use pacman_report::run::{Run, named_ranks};
 
 /// The directory, and the place of this command in it.
 #[derive(Debug)]
@@ -325,8 +325,6 @@ pub(super) fn running(rank: u32) -> String {
 
 /// The file name extension of directories of ranks.
 pub(super) const EXTENSION: &str = "ranks";
-/// The file name extension of the file of a rank.
-pub(super) const FILE_EXTENSION: &str = "recordings";
 /// The file name extension of the file that the command of a rank has while it runs.
 pub(super) const RUNNING: &str = "running";
 /// The file that a command has while it begins or merges.

@@ -3,9 +3,7 @@
 
 mod claim;
 mod gather;
-mod groups;
 mod merge;
-mod rank_file;
 
 pub(super) use gather::{Gathered, Gathering};
 pub(super) use merge::merge_all;

@@ -8,13 +8,13 @@ use pacman_metrics::smt::{Method, Recipe, Split};
 use pacman_sim::{CoreActivity, Fault, Machine};
 
 use super::{PLAIN, Picture, csv, json};
-use crate::document;
 use crate::smt::counters::Counters;
 use crate::smt::meter::{Activity, Meter};
 use crate::smt::picture;
 use crate::smt::source::Source;
 use crate::smt::tsc::Tsc;
 use crate::smt::{Chosen, MethodArg, choose};
+use pacman_report::document;
 
 /// A time that no period of the timetable and no step divides.
 const TIME: u64 = 123_456_789;

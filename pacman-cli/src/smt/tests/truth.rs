@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use pacman_core::{Binding, Topology};
 
 use super::args;
-use crate::exit::Exit;
 use crate::smt::command::Watch;
 use crate::smt::idle::{IdleClocks, IdleTimes, step};
 use crate::smt::meter::Activity;
 use crate::smt::run::{End, measure};
+use pacman_report::exit::Exit;
 
 /// One sleep: from when to when, and for how much of it others ran on the CPU.
 struct Rest {

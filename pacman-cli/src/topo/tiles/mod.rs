@@ -15,8 +15,8 @@ use pacman_core::Topology;
 use self::die::Die;
 #[cfg(test)]
 pub(crate) use self::json::Document;
-use crate::document;
 use crate::error::{CliError, CliResult, REFUSED};
+use pacman_report::document;
 
 /// Writes the known places. The exit status is 0 if any place is known, else 1. It is 2 for another
 /// machine whose files do not name its processor.

@@ -1,0 +1,56 @@
+//! Two runs of a program, or several runs before and after a change.
+
+mod comparison;
+mod escape;
+mod figures;
+#[cfg(test)]
+mod figures_tests;
+mod html;
+mod input;
+mod json;
+mod noise;
+mod places;
+#[cfg(test)]
+mod repeats_tests;
+mod text;
+
+use std::path::Path;
+
+use crate::document;
+pub use comparison::Comparison;
+pub use input::RunDocument;
+#[cfg(test)]
+pub(crate) use json::Document;
+
+/// The form of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// Tables for people.
+    Text,
+    /// A document.
+    Json,
+    /// A page.
+    Html,
+}
+
+impl Form {
+    /// The form that a file's name asks for; `None` if it has none of the endings.
+    pub fn of(path: &Path) -> Option<Form> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("txt") => Some(Form::Text),
+            Some("json") => Some(Form::Json),
+            Some("html" | "htm") => Some(Form::Html),
+            _ => None,
+        }
+    }
+
+    /// The text of a comparison in this form. Regions with less than the part `least` of the time are not called slower;
+    /// lines of text have at most `width` columns.
+    pub fn text(self, comparison: &Comparison, threshold: f64, least: f64, width: usize) -> String {
+        match self {
+            Form::Text => text::write(comparison, threshold, least, width),
+            Form::Json => document::text(&json::document(comparison)),
+            Form::Html => html::write(comparison, threshold, least),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! JSON documents of the command: types that derive `Serialize`, each beside its command.
+
+use std::io::{self, Write};
+
+use pacman_core::Provenance;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::indented::{Indented, OneLine};
+
+/// Writes a document, indented, with a line feed.
+pub fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
+    write_to(&mut *out, document)
+}
+
+/// The text of a document, indented, with a line feed.
+pub fn text(document: &impl Serialize) -> String {
+    // Reports have 20 to 200 kB.
+    let mut text = Vec::with_capacity(1 << 15);
+    write_to(&mut text, document).expect("memory takes everything, and names are strings");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+fn write_to<W: Write>(mut out: W, document: &impl Serialize) -> io::Result<()> {
+    document
+        .serialize(&mut serde_json::Serializer::with_formatter(&mut out, Indented::default()))?;
+    out.write_all(b"\n")
+}
+
+/// The text of a document on one line, with a line feed.
+pub fn line(document: &impl Serialize) -> String {
+    let mut text = Vec::new();
+    write_line(&mut text, document).expect("memory takes everything, and names are strings");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Writes a document on one line, with a line feed.
+pub fn write_line(mut out: impl Write, document: &impl Serialize) -> io::Result<()> {
+    document.serialize(&mut serde_json::Serializer::with_formatter(&mut out, OneLine))?;
+    out.write_all(b"\n")
+}
+
+/// The document as a tree.
+pub fn value(document: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(document).expect("names are strings")
+}
+
+/// Where, when and by which version a document was made.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProvenanceDocument<'a> {
+    /// Version of the library or command.
+    version: &'a str,
+    /// Name of the host.
+    host: &'a str,
+    /// Name of the processor; null if it is not known.
+    processor: Option<&'a str>,
+    /// Kernel, its release, and architecture.
+    system: &'a str,
+    /// Begin in UTC by RFC 3339.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")))]
+    began: String,
+}
+
+impl ProvenanceDocument<'_> {
+    /// The document of this provenance.
+    pub fn of(provenance: &Provenance) -> ProvenanceDocument<'_> {
+        ProvenanceDocument {
+            version: &provenance.version,
+            host: &provenance.host,
+            processor: provenance.processor.as_deref(),
+            system: &provenance.system,
+            began: provenance.date(),
+        }
+    }
+}
+
+/// Seconds of clocks, which have nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Seconds(pub(crate) f64);
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        nanoseconds(&self.0, serializer)
+    }
+}
+
+/// Writes seconds without digits beyond nanoseconds, which only sums and differences have.
+pub fn nanoseconds<S: Serializer>(seconds: &f64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64((seconds * 1e9).round() / 1e9)
+}
+
+/// The same, of a time that may be absent.
+pub fn optional_nanoseconds<S: Serializer>(
+    seconds: &Option<f64>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    seconds.map(Seconds).serialize(to)
+}
+
+/// A quotient of counts or times, which has no more digits than these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Quotient(pub(crate) f64);
+
+impl Serialize for Quotient {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Powers of ten are not exact, and text is.
+        let rounded = format!("{:.6e}", self.0).parse();
+        serializer.serialize_f64(rounded.unwrap_or(self.0))
+    }
+}
+
+/// A list whose items are made one at a time while it is written: a report may have 20,000 threads.
+pub struct List<F>(pub(crate) F);
+
+impl<F, I> Serialize for List<F>
+where
+    F: Fn() -> I,
+    I: IntoIterator<Item: Serialize>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+/// An object whose members have names of events or metrics.
+pub struct ByName<F>(pub(crate) F);
+
+impl<F, I, N, V> Serialize for ByName<F>
+where
+    F: Fn() -> I,
+    I: IntoIterator<Item = (N, V)>,
+    N: Serialize,
+    V: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map((self.0)())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_they_carry() {
+        let seconds = [0.1 + 0.2, 0.0, 1e-9, 1_234.567_890_123, 4e-10, -0.25].map(Seconds);
+        assert_eq!(line(&seconds), "[0.3,0.0,1e-9,1234.567890123,0.0,-0.25]\n");
+        let quotients = [1.0 / 3.0, 2e9 / 3.0, 0.0, 1.5, f64::NAN, 1e300 / 3.0].map(Quotient);
+        assert_eq!(line(&quotients), "[0.3333333,666666700.0,0.0,1.5,null,3.333333e+299]\n");
+    }
+}

@@ -1,0 +1,51 @@
+//! The report of `pacman-pmu run`: an OpenMP program's regions, waits, phases and counts, from recordings.
+
+mod csv;
+mod ended;
+mod endings;
+mod energy;
+pub mod expected;
+#[cfg(test)]
+pub(crate) mod figures_tests;
+mod findings;
+mod form;
+mod json;
+mod json_figures;
+mod json_overview;
+mod json_phases;
+mod json_region;
+mod json_slots;
+mod json_states;
+#[cfg(test)]
+mod json_tests;
+#[cfg(test)]
+pub(crate) mod made;
+pub mod names;
+mod open_metrics;
+mod page;
+pub mod ranks;
+mod report;
+mod talp;
+#[cfg(test)]
+mod talp_tests;
+mod text;
+mod trace;
+mod verdict;
+mod written;
+
+pub use ended::Ended;
+pub use energy::RunEnergy;
+pub use form::Form;
+pub use json::VERSION;
+#[cfg(test)]
+pub(crate) use json::Written;
+pub(crate) use json_states::States;
+pub use page::with as page_of;
+pub use report::{
+    Column, Columns, Count, Figures, Overview, ProcessReport, RegionReport, Report, Run,
+    named_ranks, threads_of,
+};
+pub(crate) use report::{FIGURES, Figure};
+pub use text::Extent;
+pub(crate) use text::{of_unit, rounded, seconds, share, signed};
+pub use written::read_report;

@@ -1,0 +1,71 @@
+//! The page: one static document with a report in JSON, which its script draws.
+
+mod condense;
+mod members;
+mod packed;
+mod spread;
+#[cfg(test)]
+mod tests;
+
+use super::json;
+use super::report::Report;
+use packed::Packed;
+
+/// The page of a report.
+pub(super) fn of(report: &Report) -> String {
+    with(json::line(report).as_bytes()).expect("the report is JSON")
+}
+
+/// The page of a report's JSON document.
+pub fn with(document: &[u8]) -> serde_json::Result<String> {
+    let mut room = ROOM;
+    loop {
+        let packed = Packed::of(&condense::within(document, room)?);
+        if packed.text.len() <= MOST || room < LEAST_ROOM {
+            return Ok(filled(&packed));
+        }
+        room /= 2;
+    }
+}
+
+/// The template with style, script and document in the places of its marks.
+fn filled(packed: &Packed) -> String {
+    let parts = [
+        ("<!--style-->", STYLE),
+        ("<!--form-->", packed.form),
+        ("<!--document-->", &packed.text),
+        ("<!--script-->", SCRIPT),
+    ];
+    let (mut page, mut rest) = (String::with_capacity(packed.text.len() + (1 << 17)), TEMPLATE);
+    for (mark, part) in parts {
+        let (before, after) = rest.split_once(mark).expect("the template has the mark once");
+        page.push_str(before);
+        page.push_str(part);
+        rest = after;
+    }
+    page + rest
+}
+
+const TEMPLATE: &str = include_str!("page.html");
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("pictures.css"));
+const SCRIPT: &str = concat!(
+    "'use strict';\n(() => {\n",
+    include_str!("amounts.js"),
+    include_str!("elements.js"),
+    include_str!("tables.js"),
+    include_str!("columns.js"),
+    include_str!("states.js"),
+    include_str!("bands.js"),
+    include_str!("timeline.js"),
+    include_str!("summary.js"),
+    include_str!("efficiency.js"),
+    include_str!("regions.js"),
+    include_str!("sections.js"),
+    include_str!("page.js"),
+    "})();\n",
+);
+/// Bytes of the document in the page; style and script take less than 100 kB more.
+const MOST: usize = 2_900_000;
+/// Bytes of JSON that single threads, and the rest of the regions, may take before it is packed.
+const ROOM: usize = 2_500_000;
+const LEAST_ROOM: usize = 10_000;

@@ -1,0 +1,26 @@
+//! The JSON Schemas of reports in docs/schemas and their tables in docs/output.md, from the types that are written.
+//!
+//! Only tests compile this module, so that the command carries no schema. It writes the files where
+//! `BLESS` is set: `BLESS=1 cargo test -p pacman-report --lib schemas`.
+
+pub(crate) mod foreign;
+mod format;
+mod held;
+mod session;
+mod table;
+
+use self::format::Format;
+use crate::{compare, run, stat};
+
+#[test]
+fn the_schemas_and_the_tables_are_those_of_the_types() {
+    held::hold(&[
+        Format::of::<compare::Document>("compare", "Comparison of runs (pacman-compare)"),
+        Format::of::<run::Written>("run", "Report of an OpenMP program (pacman-run)"),
+        Format::of::<session::Report>("report", "Report of a session (pacman-report)"),
+        Format::of::<stat::Whole>(
+            "stat",
+            "Counts of a command (pacman-stat); one document, or one for each interval",
+        ),
+    ]);
+}
