@@ -318,7 +318,7 @@ impl CallSite {
 impl<const N: usize> CallSites<N> {
     /// The key of a call, and the places where it may be.
     fn places(&self, caller: u64, function: Function) -> (u64, impl Iterator<Item = &CallSite>) {
-        // Code has addresses of 47 bits.
+        // Code has addresses of 48 bits at most.
         let call = caller | (function as u64) << 48;
         // Fibonacci hashing spreads the calls of one function, which are close to each other.
         let first = (call.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
@@ -327,8 +327,9 @@ impl<const N: usize> CallSites<N> {
 
     fn find(&self, caller: u64, function: Function) -> Option<*mut c_void> {
         let (call, mut places) = self.places(caller, function);
-        // ATOMICS: the address of a function does not depend on other memory.
-        let site = places.find(|site| site.call.load(Ordering::Relaxed) == call)?;
+        // ATOMICS: the address of a function does not depend on other memory. Pairs with the release in `forget`:
+        // no function of the call that had the place before is seen.
+        let site = places.find(|site| site.call.load(Ordering::Acquire) == call)?;
         let real = site.real.load(Ordering::Relaxed);
         (!real.is_null()).then_some(real)
     }
@@ -351,7 +352,8 @@ impl<const N: usize> CallSites<N> {
     fn keep(&self, caller: u64, function: Function, real: *mut c_void) {
         let (call, mut places) = self.places(caller, function);
         let is_own = |site: &&CallSite| {
-            let own = site.call.compare_exchange(0, call, Ordering::Relaxed, Ordering::Relaxed);
+            // ATOMICS: as in `find`, so that `forget` cannot take this function for the one before.
+            let own = site.call.compare_exchange(0, call, Ordering::Acquire, Ordering::Relaxed);
             own.map_or_else(|taken| taken == call, |_| true)
         };
         if let Some(site) = places.find(is_own) {

@@ -374,15 +374,16 @@ pub(crate) fn decides_each() -> bool {
 /// Read the number before you check the conditions of the decision.
 #[inline(always)]
 pub(crate) fn config_epoch() -> u32 {
-    // ATOMICS: an event on another thread may be noticed one region later.
-    SHARED.config_epoch.load(Ordering::Relaxed)
+    // ATOMICS: an event on another thread may be noticed one region later. Pairs with the release in
+    // `advance_config_epoch`: who sees the number sees the event.
+    SHARED.config_epoch.load(Ordering::Acquire)
 }
 
 /// Invalidates all cached decisions.
 #[cold]
 pub(crate) fn advance_config_epoch() {
     let next = |epoch: u32| Some(epoch.checked_add(1).unwrap_or(1));
-    let _ = SHARED.config_epoch.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+    let _ = SHARED.config_epoch.fetch_update(Ordering::Release, Ordering::Relaxed, next);
 }
 
 /// Sets `flag`. The first time advances the configuration epoch.

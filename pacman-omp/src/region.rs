@@ -109,7 +109,7 @@ pub(crate) fn confirmed(first: &'static Region, body: u64) -> Option<&'static Re
 
 /// The key of the region with that body within kernels of that label; the body's address if `label` is 0.
 ///
-/// A label is below 2^16 and user space below 2^47, so keys differ. Regions of one body with many labels
+/// A label is below 2^16 and user space below 2^48, so keys differ. Regions of one body with many labels
 /// spread over the table.
 ///
 /// With an overhead budget no key is an address: the entries run regions by their countdowns. Without a budget
@@ -133,8 +133,9 @@ impl Region {
     }
 }
 
-/// No address of user space has the upper bit. The lower one moves the place of a key, so that the place
-/// of its body is usually empty.
+/// On x86-64 no address of user space has the upper bit; on AArch64 libraries and most programs have it, and nothing is
+/// at their addresses without it. The lower one moves the place of a key, so that the place of its body is usually
+/// empty.
 const SAMPLED: u64 = 1 << 47 | 1 << 17;
 
 /// The region of that key; `None` before its first execution.

@@ -80,11 +80,20 @@ pub(crate) fn program_begins() {
     HAS_BEGUN.store(true, Ordering::Relaxed);
 }
 
-/// Gives access to whole pages of the words of a mapping.
+/// The size of the system's pages, which may be larger than an arena's: 64 KiB on some systems for Arm.
+pub(super) fn system_page() -> usize {
+    // SAFETY: it only returns a number. By this function: `sysconf` is an entry of this library.
+    unsafe { libc::getauxval(libc::AT_PAGESZ) as usize }.max(PAGE)
+}
+
+/// Gives access to the words of a mapping, and to the rest of the system's pages that have them.
 pub(super) fn allow(words: &[AtomicU64]) -> bool {
-    let (base, bytes) = (words.as_ptr().cast_mut().cast(), size_of_val(words));
-    // SAFETY: pages of the mapping that only this process uses.
+    let before = words.as_ptr().addr() % system_page();
+    let bytes = before + size_of_val(words);
+    // SAFETY: pages of the mapping, which begins at a page of the system's. Other words on them are of other
+    // processes, and no code here touches them.
     unsafe {
+        let base = words.as_ptr().cast_mut().byte_sub(before).cast();
         if libc::mprotect(base, bytes, libc::PROT_READ | libc::PROT_WRITE) != 0 {
             return false;
         }

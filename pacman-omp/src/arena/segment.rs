@@ -8,7 +8,7 @@ use pacman_core::system_calls;
 use pacman_regions::Segment;
 use pacman_regions::arena::{PAGE, Pages, check, page_count, pieces};
 
-use super::mapped::{Mapped, allow, last_error, words};
+use super::mapped::{Mapped, allow, last_error, system_page, words};
 
 /// The pieces of an arena, each a segment, which are attached when they are needed.
 pub(super) struct Segments {
@@ -110,8 +110,9 @@ fn attach_piece(
         unsafe { libc::shmdt(base) };
         return Err(Refusal::Absent);
     }
+    let used = PAGE.next_multiple_of(system_page()).min(bytes);
     // SAFETY: pages after the first, which this process does not use yet.
-    unsafe { libc::mprotect(base.byte_add(PAGE), bytes - PAGE, libc::PROT_NONE) };
+    unsafe { libc::mprotect(base.byte_add(used), bytes - used, libc::PROT_NONE) };
     Ok(words)
 }
 

@@ -4,9 +4,9 @@ use std::ffi::c_void;
 
 use super::call::{Call, Registers};
 use super::mpi;
-use crate::arch::forwarded;
 use crate::adapt;
 use crate::arch;
+use crate::arch::forwarded;
 use crate::first_region;
 use crate::function::{CallKind, Function, functions};
 use crate::interpose;

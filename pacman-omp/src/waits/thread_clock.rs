@@ -11,6 +11,7 @@ use pacman_core::system_calls;
 use crate::arch::system_call;
 
 /// The nanoseconds that the calling thread was on a processor.
+#[inline]
 pub(super) fn thread_clock() -> Option<u64> {
     // SAFETY: the call takes the number of a clock and fills a `timespec`.
     let time = unsafe {
@@ -29,6 +30,7 @@ pub(super) struct Switches {
 }
 
 /// The switches of the calling thread since its start.
+#[inline]
 pub(super) fn switches() -> Option<Switches> {
     // SAFETY: the call takes whose usage is asked for and fills an `rusage`.
     let usage = unsafe { filled::<libc::rusage>(libc::SYS_getrusage, libc::RUSAGE_THREAD)? };

@@ -7,7 +7,9 @@ use std::ffi::{c_long, c_void};
 #[inline(always)]
 pub(crate) fn prefetch(at: *const c_void) {
     // SAFETY: any address will do.
-    unsafe { asm!("prfm pldl1keep, [{0}]", in(reg) at, options(nostack, readonly, preserves_flags)) };
+    unsafe {
+        asm!("prfm pldl1keep, [{0}]", in(reg) at, options(nostack, readonly, preserves_flags))
+    };
 }
 
 /// Instructions after this begin when those before it are done.
