@@ -166,8 +166,6 @@ causes! {
     Mpi = 13, "mpi";
     /// Requests for the next chunk of a loop.
     Chunks = 14, "chunks";
-    /// A nestable lock of the OpenMP API.
-    Nestlock = 15, "nestlock";
 }
 
 impl Cause {

@@ -51,10 +51,9 @@ waits! {
     }
     Taskgroup { GOMP_taskgroup_end __kmpc_end_taskgroup }
     Lock {
-        omp_set_lock omp_set_lock_
-        __kmpc_set_lock
+        omp_set_lock omp_set_lock_ omp_set_nest_lock omp_set_nest_lock_
+        __kmpc_set_lock __kmpc_set_nest_lock
     }
-    Nestlock { omp_set_nest_lock omp_set_nest_lock_ __kmpc_set_nest_lock }
     // The first may wait for a lock, the others for the team as well.
     Reduction { __kmpc_reduce_nowait __kmpc_reduce __kmpc_end_reduce }
 }

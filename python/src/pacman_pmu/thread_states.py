@@ -11,7 +11,6 @@ STATES: Tuple[Tuple[str, str, Tuple[str, ...]], ...] = (
     ("barrier", "#d9730d", ("barrier",)),
     ("worksharing", "#c79a00", ("loop", "sections", "single", "worksharing", "reduction")),
     ("lock", "#b3246b", ("critical", "atomic", "lock")),
-    ("nestlock", "#846358", ("nestlock",)),
     ("chunks", "#1c7ed6", ("chunks",)),
     ("ordered", "#7a4cb8", ("ordered",)),
     ("tasks", "#0e8a85", ("taskwait", "taskgroup")),

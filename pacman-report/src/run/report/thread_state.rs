@@ -37,7 +37,7 @@ pub(in crate::run) struct Blame {
 }
 
 /// The states, in the order of bars.
-pub(crate) const THREAD_STATES: [ThreadState; 11] = [
+pub(crate) const THREAD_STATES: [ThreadState; 10] = [
     ThreadState {
         name: "useful",
         title: "useful",
@@ -95,19 +95,6 @@ pub(crate) const THREAD_STATES: [ThreadState; 11] = [
         blame: Some(Blame {
             subject: "Waiting for a lock",
             help: Some("To help: hold the lock for less work, use several locks, or a reduction."),
-            is_passed_on: true,
-        }),
-    },
-    ThreadState {
-        name: "nestlock",
-        title: "nestable lock",
-        about: "Waits for nestable locks.",
-        colours: ["#846358", "#c9a79c"],
-        pattern: "repeating-linear-gradient(60deg, COLOUR 0 4px, var(--s-ground) 4px 6px)",
-        causes: &[(Cause::Nestlock, "for a nestable lock")],
-        blame: Some(Blame {
-            subject: "Waiting for a nestable lock",
-            help: Some("To help: take a lock that is not nestable."),
             is_passed_on: true,
         }),
     },
