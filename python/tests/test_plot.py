@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import unittest
-from pathlib import Path
 
 import matplotlib
 import pandas as pd
@@ -68,13 +66,6 @@ class Pictures(unittest.TestCase):
         first, second, third, fourth = plot.states(read, read.regions["name"].iloc[0]).get_yticks()
         self.assertLess(second - first, third - second)
         self.assertAlmostEqual(second - first, fourth - third)
-
-    def test_colours_are_those_of_the_page(self) -> None:
-        page = Path(__file__).resolve().parents[2] / "pacman-report/src/run/page/page.css"
-        light = page.read_text(encoding="utf-8").split("@media")[0]
-        named = dict(re.findall(r"--s-(\w+): (#\w+)", light))
-        for name, colour, _ in plot.STATES:
-            self.assertEqual(colour, named[{"worksharing": "loop"}.get(name, name)], name)
 
     def test_scaling_takes_the_median_of_repeated_runs(self) -> None:
         read = pacman_pmu.read(WAITS)

@@ -341,7 +341,7 @@ fn siblings_that_compete_for_a_core_are_named_on_the_first_screen() {
         const colour = function (name) {
           return getComputedStyle(section.querySelector(name)).background;
         };
-        seen.own = ['useful', 'barrier', 'loop', 'ordered'].every(function (state) {
+        seen.own = ['useful', 'barrier', 'worksharing', 'ordered'].every(function (state) {
           return colour('.part.s-' + state) !== colour('.part.s-smt');
         });
         seen.share = part.getBoundingClientRect().width / track.getBoundingClientRect().width;";

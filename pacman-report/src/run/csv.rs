@@ -5,11 +5,10 @@ use std::iter;
 use std::rc::Rc;
 
 use pacman_events::shown::text_of;
-use pacman_regions::Cause;
 
 use super::report::{
     Busy, Column, FIGURES, Figure, Figures, OpenThread, PhaseReport, ProcessReport, RegionReport,
-    Report, Seat, Thread, ThreadStates,
+    Report, Seat, THREAD_STATES, Thread, ThreadState, ThreadStates,
 };
 use crate::records::csv;
 
@@ -49,7 +48,8 @@ fn heading(events: &[Column]) -> Vec<String> {
     let own = shares(events).map(|event| format!("{} counted [share]", event.name));
     let margins = shares(events).map(|event| format!("{} margin [{}]", event.name, event.unit));
     let readings = events.iter().map(|event| format!("{} readings [share]", event.name));
-    let fixed = COLUMNS.iter().map(|column| column.0.to_owned()).chain(FIGURES.iter().map(name));
+    let fixed = fixed(|name, _| name.to_owned(), |state| format!("{}_s", state.name));
+    let fixed = fixed.into_iter().chain(FIGURES.iter().map(name));
     let all = fixed.chain(titles).chain(own).chain(margins);
     all.chain(readings).collect()
 }
@@ -100,9 +100,11 @@ fn rows<'a>(
     });
     regions.chain(phases).map(move |(line, figures)| {
         let line = Line { busy: &busy, ..line };
-        let fixed = COLUMNS.iter().map(|column| (column.1)(&line).unwrap_or_default());
+        let wait = |state: &ThreadState| text(line.states.map(|own| own.waited(state)));
+        let fixed =
+            fixed(|_, of| of(&line).unwrap_or_default(), |state| wait(state).unwrap_or_default());
         let figures = figures.iter().cloned();
-        fixed.chain(figures).chain(counts(process, line.thread, events)).collect()
+        fixed.into_iter().chain(figures).chain(counts(process, line.thread, events)).collect()
     })
 }
 
@@ -168,12 +170,8 @@ fn state(line: &Line<'_>, of: fn(&ThreadStates) -> Option<f64>) -> Option<String
     text(of(line.states?))
 }
 
-fn waited(line: &Line<'_>, causes: &[Cause]) -> Option<String> {
-    text(Some(line.states?.waited(causes)))
-}
-
 /// The columns that do not depend on what was counted. Those of [`FIGURES`] follow them.
-const COLUMNS: [(&str, Value); 52] = [
+const COLUMNS: [(&str, Value); 45] = [
     ("pid", |line| text(Some(line.process.process.pid))),
     ("parent", |line| text(Some(line.process.process.parent))),
     ("program", |line| text(Some(line.process.program()))),
@@ -224,14 +222,8 @@ const COLUMNS: [(&str, Value); 52] = [
     ("busy_s", |line| line.region.and_then(|_| of_thread(line, |thread| Some(thread.row.seconds)))),
     ("useful_s", |line| state(line, |states| Some(states.useful))),
     ("starting_s", |line| state(line, |states| Some(states.starting))),
-    ("barrier_s", |line| waited(line, &[Cause::Barrier])),
-    ("worksharing_s", |line| waited(line, WORKSHARING)),
+    // A column for each wait is around it.
     ("end_s", |line| state(line, |states| Some(states.end))),
-    ("lock_s", |line| waited(line, &[Cause::Critical, Cause::Atomic, Cause::Lock])),
-    ("chunks_s", |line| waited(line, &[Cause::Chunks])),
-    ("ordered_s", |line| waited(line, &[Cause::Ordered])),
-    ("tasks_s", |line| waited(line, &[Cause::Taskwait, Cause::Taskgroup])),
-    ("mpi_s", |line| waited(line, &[Cause::Mpi])),
     ("useful_off_s", |line| state(line, |states| states.useful_off)),
     ("waiting_off_s", |line| state(line, |states| states.waiting_off)),
     ("cpu", |line| of_thread(line, |thread| thread.row.cpu)),
@@ -254,6 +246,30 @@ const COLUMNS: [(&str, Value); 52] = [
     ("open_s", |line| text(line.open.map(|open| open.seconds))),
     ("busy_machine", |line| Some(line.busy.to_owned())),
 ];
+
+/// Each column that does not depend on what was counted, in their order: those of waits are around the end of a region,
+/// at which threads meet as at barriers and ends of loops.
+fn fixed(
+    mut column: impl FnMut(&str, Value) -> String,
+    wait: impl Fn(&ThreadState) -> String,
+) -> Vec<String> {
+    let mut all = Vec::with_capacity(COLUMNS.len() + THREAD_STATES.len());
+    for (name, of) in COLUMNS {
+        let waits = THREAD_STATES.iter().filter(|state| state.is_wait() && name == "end_s");
+        let (meetings, others): (Vec<_>, Vec<_>) = waits.partition(|state| state.blame.is_none());
+        all.extend(meetings.into_iter().map(&wait));
+        all.push(column(name, of));
+        all.extend(others.into_iter().map(&wait));
+    }
+    all
+}
+
+/// The names of the columns of states, in their order.
+#[cfg(test)]
+pub(crate) fn columns_of_states() -> Vec<String> {
+    let all = fixed(|name, _| name.to_owned(), |state| format!("{}_s", state.name)).into_iter();
+    all.skip_while(|name| name != "useful_s").take_while(|name| name != "useful_off_s").collect()
+}
 
 /// The column of a figure of the region. One that a thread has by the same name says which is meant.
 fn name(figure: &Figure) -> String {
@@ -312,10 +328,6 @@ fn counts(
     cells.extend(places.iter().map(|place| text(readings(place))));
     cells.into_iter().map(Option::unwrap_or_default)
 }
-
-/// Causes of waiting at the end of worksharing constructs.
-const WORKSHARING: &[Cause] =
-    &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::energy::RunEnergy;
 use super::findings::{self, Finding};
-use super::report::{self, ProcessReport, Report};
+use super::report::{self, ProcessReport, Report, ThreadState};
 use super::verdict::Headline;
 use super::{json_overview, json_phases, json_region, json_states};
 use crate::document::{self, List, ProvenanceDocument, Seconds};
@@ -51,8 +51,24 @@ pub(crate) struct Document<'a, P> {
     ranks: Option<json_overview::Ranks<'a>>,
     /// Figures that each region has as members of its own, next to its counts.
     region_figures: Vec<RegionFigure<'a>>,
+    /// [States of threads](observe.md#where-does-the-time-go), in the order of bars.
+    thread_states: Vec<StateMember<'a>>,
     /// Facts that a reader of the figures must know.
     notes: Vec<&'a str>,
+}
+
+/// A state of threads.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct StateMember<'a> {
+    /// Name.
+    name: &'a str,
+    /// Name on pages.
+    title: &'a str,
+    /// Meaning.
+    about: &'a str,
+    /// Causes of sites at which threads wait in it.
+    causes: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -274,6 +290,7 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
         simulated: report.simulated.as_deref(),
         energy: report.energy.as_ref().map(run_energy),
         region_figures: report::FIGURES.iter().map(region_figure).collect(),
+        thread_states: states(),
         processes,
         ranks: json_overview::ranks(&report.overview),
         notes: report.remarks(),
@@ -329,6 +346,21 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         findings: findings::of(report),
         notes: &report.notes,
     }
+}
+
+fn states() -> Vec<StateMember<'static>> {
+    let state = |state: &'static ThreadState| StateMember {
+        name: state.name,
+        title: state.title,
+        about: state.about,
+        causes: state.causes.iter().map(|(cause, _)| cause.word()).collect(),
+    };
+    report::THREAD_STATES.iter().map(state).collect()
+}
+
+/// The table of states as a member, for a report of before it had one.
+pub(super) fn states_value() -> serde_json::Value {
+    document::value(&states())
 }
 
 fn region_figure(figure: &report::Figure) -> RegionFigure<'static> {

@@ -13,8 +13,8 @@ use crate::rows::Rows;
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Site<'a> {
-    /// Construct: `barrier`, `loop`, `sections`, `single`, `worksharing`, `reduction`, `critical`,
-    /// `atomic`, `lock`, `chunks`, `ordered`, `taskwait`, `taskgroup` or `mpi`.
+    /// Construct, by the causes of [`report::THREAD_STATES`].
+    #[cfg_attr(test, schemars(extend("description" = crate::schemas::states::causes())))]
     cause: &'a str,
     /// MPI function; null for other constructs.
     call: Option<&'a str>,

@@ -29,10 +29,14 @@ mod talp;
 #[cfg(test)]
 mod talp_tests;
 mod text;
+#[cfg(test)]
+mod thread_states_tests;
 mod trace;
 mod verdict;
 mod written;
 
+#[cfg(test)]
+pub(crate) use csv::columns_of_states;
 pub use ended::Ended;
 pub use energy::RunEnergy;
 pub use form::Form;
@@ -46,6 +50,8 @@ pub use report::{
     named_ranks, threads_of,
 };
 pub(crate) use report::{FIGURES, Figure};
+#[cfg(test)]
+pub(crate) use report::{THREAD_STATES, ThreadState};
 pub use text::Extent;
 pub(crate) use text::{of_unit, rounded, seconds, share, signed};
 pub use written::read_report;

@@ -10,13 +10,13 @@ pub(super) fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
 }
 
-fn read(file: &str) -> String {
+pub(super) fn read(file: &str) -> String {
     let path = docs().join(file);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Compares a file with its text, or writes it.
-fn hold_file(file: &str, text: &str) {
+pub(super) fn hold_file(file: &str, text: &str) {
     if env::var_os("BLESS").is_some() {
         let path = docs().join(file);
         fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -7,6 +7,7 @@ pub(crate) mod foreign;
 mod format;
 mod held;
 mod session;
+pub(crate) mod states;
 mod table;
 
 use self::format::Format;

@@ -11,20 +11,8 @@ from matplotlib.axes import Axes
 
 from .errors import ReportError
 from .report import Report
+from .thread_states import STATES
 
-#: States of threads in the order of the bars: name, colour as on the HTML page, causes of waits.
-STATES: Tuple[Tuple[str, str, Tuple[str, ...]], ...] = (
-    ("useful", "#4a6f8f", ()),
-    ("start", "#6b6f76", ()),
-    ("barrier", "#d9730d", ("barrier",)),
-    ("worksharing", "#c79a00", ("loop", "sections", "single", "worksharing", "reduction")),
-    ("lock", "#b3246b", ("critical", "atomic", "lock")),
-    ("chunks", "#1c7ed6", ("chunks",)),
-    ("ordered", "#7a4cb8", ("ordered",)),
-    ("tasks", "#0e8a85", ("taskwait", "taskgroup")),
-    ("mpi", "#4a7d1f", ("mpi",)),
-    ("end", "#8a5a3c", ()),
-)
 _COLOUR = {name: colour for name, colour, _ in STATES}
 _STATE_OF = {cause: name for name, _, causes in STATES for cause in causes}
 _BEFORE, _AFTER = "#7d8590", "#2f6db5"

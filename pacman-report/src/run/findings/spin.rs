@@ -3,7 +3,7 @@
 use pacman_regions::Cause;
 
 use super::{Finding, Kind};
-use crate::run::report::{ProcessReport, threads_of};
+use crate::run::report::{ProcessReport, ThreadState, threads_of};
 use crate::run::text::seconds;
 
 /// Less than this part of the run is no finding: other programs come and go.
@@ -28,7 +28,8 @@ pub(super) fn of(process: &ProcessReport) -> Option<Finding> {
     for region in process.regions.iter().filter(|region| region.outer > 0.0) {
         let states = region.states.as_ref()?;
         let (useful, off) = states.useful_time();
-        let requests = states.threads.iter().map(|thread| thread.waited(&[Cause::Chunks]));
+        let requests =
+            states.threads.iter().map(|thread| thread.waited(ThreadState::of(Cause::Chunks)));
         working += region.outer / region.seconds * (useful - off? + requests.sum::<f64>());
         margin += region.outer * region.sampling.map_or(0.0, |sampling| sampling.margin);
     }

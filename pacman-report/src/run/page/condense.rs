@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::members::{Member, Members};
 use super::spread;
 use crate::document;
+use crate::run::json as run_json;
 
 /// The document, with so many bytes for threads and as many for the rest of the regions.
 ///
@@ -28,16 +29,29 @@ pub(super) fn within(document: &[u8], room: usize) -> serde_json::Result<Cow<'_,
         detailed += usize::from(has("regions") || has("phases"));
         processes.push(process);
     }
-    if document.len() <= room {
+    let is_short = document.len() <= room;
+    // Reports of earlier versions have no table of states.
+    let has_states = whole.text("thread_states").is_some();
+    if is_short && has_states {
         return Ok(document.into());
+    }
+    if !has_states {
+        whole.set("thread_states", Member::Made(run_json::states_value()));
+    }
+    if is_short {
+        return text_of(&whole);
     }
     let shared = room / detailed.clamp(1, DETAILED);
     for (place, process) in processes.iter_mut().enumerate() {
         condense(process, if place < DETAILED { shared } else { 0 })?;
     }
     whole.set("processes", Member::List(processes));
+    text_of(&whole)
+}
+
+fn text_of(whole: &Members<'_>) -> serde_json::Result<Cow<'static, [u8]>> {
     let mut text = Vec::new();
-    document::write_line(&mut text, &whole).map_err(serde_json::Error::io)?;
+    document::write_line(&mut text, whole).map_err(serde_json::Error::io)?;
     Ok(text.into())
 }
 

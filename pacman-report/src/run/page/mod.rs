@@ -8,7 +8,7 @@ mod spread;
 mod tests;
 
 use super::json;
-use super::report::Report;
+use super::report::{Report, THREAD_STATES, ThreadState};
 use packed::Packed;
 
 /// The page of a report.
@@ -30,8 +30,9 @@ pub fn with(document: &[u8]) -> serde_json::Result<String> {
 
 /// The template with style, script and document in the places of its marks.
 fn filled(packed: &Packed) -> String {
+    let style = format!("{STYLE}{}", states());
     let parts = [
-        ("<!--style-->", STYLE),
+        ("<!--style-->", style.as_str()),
         ("<!--form-->", packed.form),
         ("<!--document-->", &packed.text),
         ("<!--script-->", SCRIPT),
@@ -44,6 +45,28 @@ fn filled(packed: &Packed) -> String {
         rest = after;
     }
     page + rest
+}
+
+/// The colours and patterns of states.
+fn states() -> String {
+    let colours = |which: usize| -> String {
+        let of = |state: &ThreadState| format!("--s-{}: {};", state.name, state.colours[which]);
+        THREAD_STATES.iter().map(of).collect()
+    };
+    let pattern = |state: &ThreadState| {
+        let colour = format!("var(--s-{})", state.name);
+        format!(
+            ".s-{} {{ background: {}; }}\n",
+            state.name,
+            state.pattern.replace("COLOUR", &colour)
+        )
+    };
+    let patterns: String = THREAD_STATES.iter().map(pattern).collect();
+    format!(
+        ":root {{ {} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {} }} }}\n{patterns}",
+        colours(0),
+        colours(1)
+    )
 }
 
 const TEMPLATE: &str = include_str!("page.html");

@@ -99,7 +99,9 @@ async function unpacked(source) {
 }
 
 function show(text) {
-  draw(JSON.parse(text));
+  const report = JSON.parse(text);
+  learnStates(report.thread_states);
+  draw(report);
   window.addEventListener('hashchange', unfold);
   unfold();
   // On paper nothing can be unfolded.

@@ -12,7 +12,7 @@ function findingsSection(process) {
 
 // Shares of issue slots with their classes and words, in the order of the bars.
 const SLOTS = [['retiring', 's-useful', 'retiring'], ['backend_bound', 's-barrier', 'backend'],
-  ['frontend_bound', 's-loop', 'frontend'], ['bad_speculation', 's-ordered', 'bad speculation'],
+  ['frontend_bound', 's-worksharing', 'frontend'], ['bad_speculation', 's-ordered', 'bad speculation'],
   ['smt_contention', 's-smt', 'SMT contention']];
 
 function slotBar(who, shares) {

@@ -1,18 +1,18 @@
 // The states of threads as stacked bars: useful time, and waits by what they are for.
 
-// In the order of the bars: class and word. The last ones are for waits that were not timed. A state that is not here
-// is a cause that the page does not know: it has a neutral colour and its own name.
-const STATES = {
-  useful: ['s-useful', 'useful'], busy: ['s-useful', 'busy'], start: ['s-start', 'start'],
-  barrier: ['s-barrier', 'barrier'], loop: ['s-loop', 'loop end'], chunks: ['s-chunks', 'chunks of loops'],
-  lock: ['s-lock', 'lock'], ordered: ['s-ordered', 'ordered'], tasks: ['s-tasks', 'tasks'], mpi: ['s-mpi', 'MPI'],
-  end: ['s-end', 'region end'], waiting: ['s-end', 'waiting'], serial: ['s-serial', 'no region'],
-};
-// The causes that share a state.
-const STATE_OF = {
-  sections: 'loop', single: 'loop', worksharing: 'loop', reduction: 'loop', critical: 'lock', atomic: 'lock',
-  taskwait: 'tasks', taskgroup: 'tasks',
-};
+// In the order of the bars: class and word. The report has a table of those that threads have in regions, with the causes
+// of waits in each. A state that is not here is a cause that the report does not know: it has a neutral colour and its
+// own name.
+const STATES = {}, STATE_OF = {};
+function learnStates(table) {
+  for (const { name, title, causes } of table) {
+    // Regions whose waits were not timed have two states.
+    if (name === 'end') Object.assign(STATES, { waiting: ['s-end', 'waiting'], serial: ['s-serial', 'no region'] });
+    STATES[name] = ['s-' + name, title];
+    if (name === 'useful') STATES.busy = ['s-useful', 'busy'];
+    causes.forEach(cause => { STATE_OF[cause] = name; });
+  }
+}
 function stateOf(cause) { return Object.hasOwn(STATE_OF, cause) ? STATE_OF[cause] : String(cause); }
 function isKnown(state) { return Object.hasOwn(STATES, state); }
 function lookOf(state) { return isKnown(state) ? STATES[state] : ['s-other', state]; }

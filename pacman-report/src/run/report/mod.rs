@@ -24,6 +24,7 @@ mod talp_tests;
 #[cfg(test)]
 pub(super) mod tests;
 mod thread;
+mod thread_state;
 mod total;
 
 use std::collections::BTreeSet;
@@ -57,6 +58,8 @@ pub(super) use seats::Seat;
 pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
 pub(super) use states::{Losses, Reason, SiteReport, ThreadStates, WaitSum};
 pub(super) use thread::Thread;
+pub(super) use thread_state::words;
+pub(crate) use thread_state::{THREAD_STATES, ThreadState};
 
 /// All about one run.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pacman_regions::{Cause, Region, Row, States, WaitSite};
 
+use super::thread_state::ThreadState;
 use super::total::total_of;
 use crate::run::names::Name;
 
@@ -118,7 +119,7 @@ impl ThreadStates {
 
     /// Seconds in MPI.
     pub(in crate::run) fn in_mpi(&self) -> f64 {
-        self.waited(&[Cause::Mpi])
+        self.waited(ThreadState::of(Cause::Mpi))
     }
 
     /// Seconds by reason.
@@ -129,9 +130,9 @@ impl ThreadStates {
             .chain(sites.map(|&(site, cause, _, seconds)| (Reason::Site(site, cause), seconds)))
     }
 
-    /// Seconds at constructs of these causes.
-    pub(in crate::run) fn waited(&self, causes: &[Cause]) -> f64 {
-        let of = self.waits.iter().filter(|(_, cause, ..)| causes.contains(cause));
+    /// Seconds of waits in this state.
+    pub(in crate::run) fn waited(&self, state: &ThreadState) -> f64 {
+        let of = self.waits.iter().filter(|(_, cause, ..)| *ThreadState::of(*cause) == *state);
         total_of(of.map(|wait| wait.3))
     }
 }

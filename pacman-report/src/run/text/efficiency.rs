@@ -6,7 +6,7 @@ use pacman_regions::Cause;
 use super::amount::{absent, number, of_unit, rounded, share};
 use crate::run::report::{
     Efficiency, EfficiencyTree, FIGURES, Factor, FactorLoss, ProcessReport, Reason, RegionReport,
-    SiteReport,
+    SiteReport, ThreadState, words,
 };
 use crate::words::clean;
 
@@ -85,22 +85,17 @@ pub(in crate::run) fn help(factor: Factor, worst: Option<Reason>) -> &'static st
         Some(Reason::Site(_, cause)) => Some(cause),
         _ => None,
     };
+    let is_wait = matches!(factor, Factor::LoadBalance | Factor::Scheduling);
+    let blame = cause.filter(|_| is_wait).and_then(|cause| ThreadState::of(cause).blame.as_ref());
+    if let Some(help) = blame.and_then(|blame| blame.help) {
+        return help;
+    }
     match (factor, cause) {
         (Factor::Mpi, _) => {
             "To help: give the ranks equal work, send less, or compute while messages travel."
         }
         (Factor::Serialization, _) => {
             "To help: run more of the program in regions; one thread works while the others have none."
-        }
-        (_, Some(Cause::Critical | Cause::Lock | Cause::Atomic)) => {
-            "To help: hold the lock for less work, use several locks, or a reduction."
-        }
-        (_, Some(Cause::Chunks)) => {
-            "To help: give the loop larger chunks, as by schedule(dynamic, 64)."
-        }
-        (_, Some(Cause::Ordered)) => "To help: do less inside of the ordered part.",
-        (_, Some(Cause::Taskwait | Cause::Taskgroup)) => {
-            "To help: create more tasks, or tasks of more equal size, before threads wait for them."
         }
         (Factor::LoadBalance, Some(Cause::Single)) => {
             "To help: do less inside of the single, or give the other threads work meanwhile."
@@ -140,25 +135,6 @@ pub(super) fn in_region(reason: Reason, sites: &[SiteReport]) -> String {
         Reason::Start => "for its start".into(),
         Reason::End => "at its end".into(),
         site => clean(&reason_at(site, sites)),
-    }
-}
-
-fn words(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Barrier => "at a barrier",
-        Cause::Loop => "at the end of a loop",
-        Cause::Sections => "at the end of sections",
-        Cause::Single => "at the end of a single",
-        Cause::Worksharing => "at the end of a worksharing construct",
-        Cause::Reduction => "in a reduction",
-        Cause::Critical => "for a critical section",
-        Cause::Atomic => "for an atomic operation",
-        Cause::Lock => "for a lock",
-        Cause::Ordered => "for an ordered part",
-        Cause::Taskwait => "in a taskwait",
-        Cause::Taskgroup => "at the end of a taskgroup",
-        Cause::Mpi => "in MPI",
-        Cause::Chunks => "to get chunks of a loop",
     }
 }
 

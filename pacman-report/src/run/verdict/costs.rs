@@ -22,7 +22,7 @@ pub(super) fn add<'a>(process: &'a ProcessReport, costs: &mut Vec<Cost<'a>>) -> 
     for (&reason, (uneven, common)) in &tree.losses.reasons {
         if reason.is_mpi() {
             let place = Some((process, None, reason));
-            costs.push(Cost { kind: Kind::Mpi, seconds: uneven + common, place });
+            costs.push(Cost { kind: Kind::of(reason, true), seconds: uneven + common, place });
         }
     }
     costs.push(Cost { kind: Kind::Serial, seconds: tree.serial, place: None });
@@ -57,7 +57,7 @@ fn add_region<'a>(
         cost(Kind::of(reason, false), common, reason);
     }
     if let Some((lock, seconds)) = lock {
-        cost(Kind::Lock, seconds, lock);
+        cost(Kind::of(lock, true), seconds, lock);
     }
     part * losses.there
 }
@@ -72,7 +72,7 @@ fn meets(reason: &Reason) -> bool {
 fn passed_on(region: &RegionReport) -> Option<(Reason, f64)> {
     let states = region.states.as_ref()?;
     let locks = states.losses.reasons.iter();
-    let locks = locks.filter(|(reason, _)| Kind::of(**reason, true) == Kind::Lock);
+    let locks = locks.filter(|(reason, _)| Kind::of(**reason, true).is_passed_on());
     let total = |own: &(f64, f64)| own.0 + own.1;
     let (lock, _) = locks.max_by(|(_, one), (_, other)| total(one).total_cmp(&total(other)))?;
     // Seconds for other threads, and for locks.
@@ -80,7 +80,7 @@ fn passed_on(region: &RegionReport) -> Option<(Reason, f64)> {
         thread.by_reason().fold((0.0, 0.0), |(others, locks), (reason, seconds)| {
             match Kind::of(reason, true) {
                 Kind::Imbalance => (others + seconds, locks),
-                Kind::Lock => (others, locks + seconds),
+                kind if kind.is_passed_on() => (others, locks + seconds),
                 _ => (others, locks),
             }
         })

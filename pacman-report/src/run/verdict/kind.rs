@@ -2,7 +2,7 @@
 
 use pacman_regions::Cause;
 
-use crate::run::report::{Factor, Reason};
+use crate::run::report::{Factor, Reason, ThreadState};
 
 /// The greatest cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,8 @@ pub(in crate::run) enum Kind {
     Contention,
     Serial,
     Imbalance,
-    Lock,
-    Chunks,
-    Ordered,
-    Tasks,
-    Mpi,
+    /// Waits that have a remedy of their own.
+    Wait(&'static ThreadState),
     /// Losses that all threads have alike.
     Common,
     /// Nothing costs much.
@@ -38,11 +35,7 @@ impl Kind {
             Kind::Contention => "smt-contention",
             Kind::Serial => "serial",
             Kind::Imbalance => "imbalance",
-            Kind::Lock => "lock",
-            Kind::Chunks => "chunks",
-            Kind::Ordered => "ordered",
-            Kind::Tasks => "tasks",
-            Kind::Mpi => "mpi",
+            Kind::Wait(state) => state.name,
             Kind::Common => "common",
             Kind::Little => "little",
         }
@@ -55,15 +48,17 @@ impl Kind {
             Reason::End => None,
             Reason::Site(_, cause) => Some(cause),
         };
-        match cause {
-            Some(Cause::Critical | Cause::Atomic | Cause::Lock) => Kind::Lock,
-            Some(Cause::Chunks) => Kind::Chunks,
-            Some(Cause::Ordered) => Kind::Ordered,
-            Some(Cause::Taskwait | Cause::Taskgroup) => Kind::Tasks,
-            Some(Cause::Mpi) => Kind::Mpi,
-            _ if is_uneven => Kind::Imbalance,
-            _ => Kind::Common,
+        let state = cause.map(ThreadState::of).filter(|state| state.blame.is_some());
+        match state {
+            Some(state) => Kind::Wait(state),
+            None if is_uneven => Kind::Imbalance,
+            None => Kind::Common,
         }
+    }
+
+    /// Whether threads that meet wait for one that has waited so.
+    pub(super) fn is_passed_on(self) -> bool {
+        matches!(self, Kind::Wait(state) if state.blame.as_ref().is_some_and(|blame| blame.is_passed_on))
     }
 
     /// The subject of the sentence.
@@ -71,11 +66,7 @@ impl Kind {
         match self {
             Kind::Serial => "Serial code",
             Kind::Imbalance => "Uneven work",
-            Kind::Lock => "Waiting for a lock",
-            Kind::Chunks => "Asking for chunks of loops",
-            Kind::Ordered => "Waiting for an ordered part",
-            Kind::Tasks => "Waiting for tasks",
-            Kind::Mpi => "MPI",
+            Kind::Wait(ThreadState { blame: Some(blame), .. }) => blame.subject,
             _ => "Starting threads and letting them meet",
         }
     }
@@ -84,7 +75,7 @@ impl Kind {
     pub(super) fn factor(self) -> Factor {
         match self {
             Kind::Serial => Factor::Serialization,
-            Kind::Mpi => Factor::Mpi,
+            Kind::Wait(state) if *state == *ThreadState::of(Cause::Mpi) => Factor::Mpi,
             Kind::Common => Factor::Scheduling,
             _ => Factor::LoadBalance,
         }
