@@ -4,6 +4,9 @@
 //! Linux has one PMU for all of them, and names no types in `/sys`. The instruction describes the core
 //! that executes it, so a copy of `/sys` cannot tell.
 
+// Other processors test the decoding and never use it.
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+
 use std::collections::BTreeMap;
 
 use crate::core_type::CoreType;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::{Command, Stdio};
 
 /// Open descriptors of perf events, by number.
 pub fn perf_descriptors() -> BTreeMap<i32, String> {
@@ -49,6 +50,26 @@ pub fn become_nobody() {
         assert_eq!(libc::setgid(NOBODY), 0);
         assert_eq!(libc::setuid(NOBODY), 0);
     }
+}
+
+/// Whether `perf_event_open(2)` reaches a kernel. QEMU's emulation of user mode has no such call.
+pub fn reaches_perf_events() -> bool {
+    // SAFETY: without a description of an event the call refuses, whatever else it is told.
+    let done = unsafe {
+        libc::syscall(libc::SYS_perf_event_open, std::ptr::null::<u8>(), 0, -1, -1, 0)
+    };
+    done >= 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS)
+}
+
+/// Whether this program can start itself. Under QEMU's emulation of user mode the machine would have to know
+/// the emulator.
+///
+/// # Panics
+/// If it has no path.
+pub fn starts_itself() -> bool {
+    let itself = std::env::current_exe().expect("a test has a path");
+    let listed = Command::new(itself).arg("--list").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    listed.is_ok_and(|status| status.success())
 }
 
 /// The `perf_event_paranoid` level.

@@ -49,10 +49,10 @@ fn table() -> usize {
             "3:",
             ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
              22, 23, 24, 25, 26, 27, 28, 29, 30",
-            "mrs x0, pmevcntr\\n\\()_el0",
+            "mrs x17, pmevcntr\\n\\()_el0",
             "ret",
             ".endr",
-            "mrs x0, pmccntr_el0",
+            "mrs x17, pmccntr_el0",
             "ret",
             "2:",
             table = out(reg) table,
@@ -65,6 +65,9 @@ fn table() -> usize {
 /// 64 bits from PMUv3 of Armv8.5 on; before, event counters have 32.
 pub(crate) const WIDTH: u32 = 64;
 pub(crate) const OTHER_WIDTH: u32 = 32;
+
+/// 31 registers hold the locations of the usual groups.
+pub(crate) const READS_AHEAD: bool = true;
 
 /// Without the setting the kernel is older than Linux 5.17, which gives no leave.
 pub(crate) fn user_reads(setting: &str) -> UserReads {
@@ -88,10 +91,10 @@ pub(crate) fn user_reads(setting: &str) -> UserReads {
 #[inline(always)]
 pub(crate) unsafe fn read_counter(register: Register) -> RawCount {
     let value;
-    // SAFETY: the caller's promise, and the entry changes X0 alone. Not `pure`: the counter changes
+    // SAFETY: the caller's promise, and the entry changes X17 alone. Not `pure`: the counter changes
     // by itself.
     unsafe {
-        asm!("blr {entry}", entry = in(reg) register.0, lateout("x0") value, lateout("x30") _,
+        asm!("blr {entry}", entry = in(reg) register.0, lateout("x17") value, lateout("x30") _,
             options(nomem, nostack, preserves_flags));
     }
     RawCount(value)
@@ -222,7 +225,7 @@ mod tests {
                 n => (3, 3, 14, 8 + n / 8, n % 8),
             };
             assert_eq!((op0, op1, crn, crm, op2), named, "entry {index}: {mrs:#x}");
-            assert_eq!(rt, 0, "X0 of {index}");
+            assert_eq!(rt, 17, "X17 of {index}");
         }
         assert_eq!(Register::of(COUNTERS), None);
         assert_eq!(Register::simulated(1 << 30).index(), 1 << 30);

@@ -6,6 +6,7 @@
 //! | `RawCount` | that instruction's answer, and its extension from a counter's width |
 //! | `read_counter` | the instruction |
 //! | `WIDTH`, `OTHER_WIDTH` | the usual widths of counters, for which reads are compiled |
+//! | `READS_AHEAD` | whether a read of counters keeps all that it knows in registers |
 //! | `user_reads` | how a thread gets leave to read its counters, by `kernel.perf_user_access` |
 //! | `shares_cycle_counter` | whether siblings share the counter on which that kernel counts cycles |
 //! | `ticks`, `ticks_per_second` | the clock that user programs read, and its rate if the processor states it |
@@ -35,7 +36,7 @@ mod whole;
 
 pub use this::{CLOCK_SOURCE, RawCount, Register};
 pub(crate) use this::{
-    FloatingPoint, OTHER_WIDTH, PAGE, WIDTH, made, read_call, read_counter,
+    FloatingPoint, OTHER_WIDTH, PAGE, READS_AHEAD, WIDTH, made, read_call, read_counter,
     shares_cycle_counter, ticks, ticks_per_second, user_reads,
 };
 

@@ -28,6 +28,8 @@ impl Register {
 pub(crate) const WIDTH: u32 = 48;
 pub(crate) const OTHER_WIDTH: u32 = 48;
 
+pub(crate) const READS_AHEAD: bool = false;
+
 pub(crate) fn user_reads(_: &str) -> UserReads {
     UserReads::Missing
 }

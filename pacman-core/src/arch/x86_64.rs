@@ -71,6 +71,9 @@ impl RawCount {
 pub(crate) const WIDTH: u32 = 48;
 pub(crate) const OTHER_WIDTH: u32 = 48;
 
+/// Too few registers for the locations of four events.
+pub(crate) const READS_AHEAD: bool = false;
+
 pub(crate) fn user_reads(_: &str) -> UserReads {
     UserReads::ByPage
 }

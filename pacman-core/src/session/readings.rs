@@ -76,6 +76,9 @@ mod tests {
     /// The kernel's own clocks need no PMU and no rights.
     #[test]
     fn a_clock_of_a_phase_of_a_microsecond_is_doubted() {
+        if !pacman_suite::process::reaches_perf_events() {
+            return pacman_suite::skipped("perf_event_open does not reach a kernel");
+        }
         let session = Session::builder("readings").events("task-clock,page-faults");
         let session = session.start().expect("software events");
         let (short, long) = (session.phase("short"), session.phase("long"));

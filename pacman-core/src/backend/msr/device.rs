@@ -22,6 +22,8 @@ use pacman_topology::current_cpu;
 pub struct DevMsr {
     /// The offset from the thread pointer where the kernel keeps each thread's CPU number. `None`
     /// if the C library registered no such area.
+    // Only x86-64 has the device.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     area: Option<isize>,
 }
 
