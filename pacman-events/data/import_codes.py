@@ -34,7 +34,7 @@ ARM = [
     ("neoverse-e1", "e1", 0x41, [0xD4A], 6, 2, "", "neoverse-e1", None, "Neoverse E1"),
     ("neoverse-n1", "n1,graviton2,altra", 0x41, [0xD0C], 6, 1, "", "neoverse-n1",
      "arm_neoverse_n1", "Neoverse N1"),
-    ("neoverse-n2", "n2", 0x41, [0xD49], 6, 1, "armslots", "neoverse-n2", "arm_neoverse_n2",
+    ("neoverse-n2", "n2,cobalt100", 0x41, [0xD49], 6, 1, "armslots", "neoverse-n2", "arm_neoverse_n2",
      "Neoverse N2"),
     ("neoverse-n3", "n3", 0x41, [0xD8E], 6, 1, "armslots", "neoverse-n3", "arm_neoverse_n3",
      "Neoverse N3"),
@@ -42,7 +42,8 @@ ARM = [
      "arm_neoverse_v1", "Neoverse V1"),
     ("neoverse-v2", "v2,grace,graviton4", 0x41, [0xD4F], 6, 1, "armslots", "neoverse-v2",
      "arm_neoverse_v2", "Neoverse V2"),
-    ("neoverse-v3", "v3", 0x41, [0xD84], 6, 1, "armslots", "neoverse-v3", "arm_neoverse_v3",
+    # V3AE has the events of V3.
+    ("neoverse-v3", "v3,v3ae", 0x41, [0xD84, 0xD83], 6, 1, "armslots", "neoverse-v3", "arm_neoverse_v3",
      "Neoverse V3"),
     ("thunderx2", "tx2,vulcan", 0x43, [0xAF], 6, 4, "", None, "arm_cavium_tx2", "ThunderX2"),
     ("a64fx", "-", 0x46, [0x1], 8, 1, "", None, "arm_fujitsu_a64fx", "A64FX"),
@@ -54,8 +55,8 @@ ARM = [
 ]
 # Armv9, which has 64-bit event counters (PMUv3p5). Those before have 32 bits; the cycle counter has 64.
 WIDE = {"neoverse-n2", "neoverse-n3", "neoverse-v2", "neoverse-v3", "monaka", "olympus"}
-# Broadcom's number of the processor that Cavium bought.
-MORE_PARTS = {"thunderx2": [(0x42, 0x516)]}
+# Broadcom's number of the processor that Cavium bought, and Microsoft's Azure Cobalt 100.
+MORE_PARTS = {"thunderx2": [(0x42, 0x516)], "neoverse-n2": [(0x6D, 0xD49)]}
 
 # POWER: table, aliases, versions of the PVR, title. PMC1 to PMC4 are general, PMC5 and PMC6 count
 # instructions and cycles.

@@ -121,6 +121,7 @@ mod tests {
         for (midr, name) in [
             (0x413f_d0c1, "neoverse-n1"),
             (0x410f_d490, "neoverse-n2"),
+            (0x6d0f_d490, "neoverse-n2"),
             (0x411f_d401, "neoverse-v1"),
             (0x410f_d4f0, "neoverse-v2"),
             (0x431f_0af1, "thunderx2"),

@@ -163,3 +163,34 @@ fn another_processors_formats_are_not_this_machines() {
     let named = Tables { devices: Some(elsewhere.path().into()), ..tables("skl") };
     assert_eq!(config(named), "0x3c00");
 }
+
+/// The tables of Arm, POWER and IBM Z on any machine, by their names and by the processor's register.
+#[test]
+fn an_event_that_is_one_code_in_json_and_text() {
+    for (cpu, name, code, counters, fixed) in [
+        ("olympus", "CPU_SLOT", "0x1e1", serde_json::json!([0, 1, 2, 3, 4, 5]), Value::Null),
+        ("vera", "STALL_CYCLES", "0x3c", serde_json::json!([0, 1, 2, 3, 4, 5]), Value::Null),
+        ("power9", "CYCLES", "0x600f4", serde_json::json!([]), 6.into()),
+        ("z16", "CYCLES:u", "0x20", serde_json::json!([]), Value::Null),
+    ] {
+        let (status, objects) = encoded(tables(cpu), &[name]);
+        let event = &objects[0];
+        assert_eq!((status, event["kind"].as_str()), (0, Some("code")), "{event}");
+        assert_eq!((&event["evtsel"], &event["perf"]["config"]), (&code.into(), &code.into()));
+        assert_eq!((&event["counters"], &event["fixed"]), (&counters, &fixed), "{event}");
+    }
+    let args = EncodeArgs { tables: tables("tx2"), json: false, names: vec!["CYCLES".into()] };
+    let (status, shown) = text(|out| encode(&args, &fake(None), out).expect("memory"));
+    assert!(status == 0 && shown.contains("  PMEVTYPER   0x11\n"), "{shown}");
+    let listed = |cpu: &str, machine: &TestPlatform| {
+        let tables = if cpu.is_empty() { Tables::default() } else { tables(cpu) };
+        let args = ListArgs { tables, pattern: Some("cycles".into()), ..ListArgs::default() };
+        text(|out| list(&args, machine, out).expect("memory")).1
+    };
+    let own = listed("", &fake(Some(CpuId::from_midr(0x4e0f_0100))));
+    assert!(own.starts_with("olympus: NVIDIA Olympus (Vera)\ncounters 0-5 of 64 bits"), "{own}");
+    assert_eq!(own, listed("olympus", &fake(None)));
+    let z = listed("z16", &fake(None));
+    assert!(z.contains("\na counter of 64 bits for each event, 2 contexts a core\n"), "{z}");
+    assert!(z.contains("its own"), "{z}");
+}
