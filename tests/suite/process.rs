@@ -55,9 +55,8 @@ pub fn become_nobody() {
 /// Whether `perf_event_open(2)` reaches a kernel. QEMU's emulation of user mode has no such call.
 pub fn reaches_perf_events() -> bool {
     // SAFETY: without a description of an event the call refuses, whatever else it is told.
-    let done = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, std::ptr::null::<u8>(), 0, -1, -1, 0)
-    };
+    let done =
+        unsafe { libc::syscall(libc::SYS_perf_event_open, std::ptr::null::<u8>(), 0, -1, -1, 0) };
     done >= 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS)
 }
 
@@ -68,7 +67,8 @@ pub fn reaches_perf_events() -> bool {
 /// If it has no path.
 pub fn starts_itself() -> bool {
     let itself = std::env::current_exe().expect("a test has a path");
-    let listed = Command::new(itself).arg("--list").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let listed =
+        Command::new(itself).arg("--list").stdout(Stdio::null()).stderr(Stdio::null()).status();
     listed.is_ok_and(|status| status.success())
 }
 

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use crate::doctor::checks::{Check, Diagnosis, Limits, Verdict};
 use pacman_core::backend::Target;
-use pacman_core::backend::perf::{Errno, PerfPermissions, PerfSys};
+use pacman_core::backend::perf::{Errno, PerfPermissions, PerfSys, RawCount, Register};
 use pacman_report::document;
 use perf_event_open_sys::bindings::perf_event_attr;
 
@@ -58,7 +58,7 @@ impl PerfSys for Refusing {
         unreachable!("no page was ever reserved");
     }
 
-    unsafe fn rdpmc(&self, _: u32) -> (u64, u64) {
+    unsafe fn read_counter(&self, _: Register) -> RawCount {
         unreachable!("no page was ever mapped");
     }
 }

@@ -151,7 +151,9 @@ impl FloatingPoint {
     #[inline(always)]
     pub(crate) fn restore(self) {
         // SAFETY: as in `exchange`; the register held the value.
-        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const self.0, options(nostack, preserves_flags)) }
+        unsafe {
+            asm!("ldmxcsr [{}]", in(reg) &raw const self.0, options(nostack, preserves_flags))
+        }
     }
 }
 

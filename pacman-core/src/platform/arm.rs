@@ -9,7 +9,8 @@ use pacman_events::CpuId;
 /// processors of other makes. Older kernels have no `regs` and list MIDR's parts in `/proc/cpuinfo`.
 pub(super) fn cpu_id(root: &Path, cpu: u32) -> Option<CpuId> {
     let register = format!("sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1");
-    if let Some(midr) = fs::read_to_string(root.join(register)).ok().and_then(|text| number(&text)) {
+    if let Some(midr) = fs::read_to_string(root.join(register)).ok().and_then(|text| number(&text))
+    {
         return Some(from_midr(midr));
     }
     from_cpuinfo(&fs::read_to_string(root.join("proc/cpuinfo")).ok()?, cpu)

@@ -42,11 +42,13 @@ fn way(session: &Session) -> (ReadPath, Option<u8>) {
 fn reads_on_request_have_64_bits_or_32() {
     for (machine, width) in [("skylake_arm64", 64), ("skylake_arm32", 32), ("zen4_arm32", 32)] {
         let program = Program::on(machine);
-        let session = Session::builder(machine).on(&program.machine).events(EVENTS).start().unwrap();
+        let session =
+            Session::builder(machine).on(&program.machine).events(EVENTS).start().unwrap();
         assert_eq!(way(&session), (ReadPath::Rdpmc, Some(width)), "{machine}");
         // Software events are read by the kernel, so nothing is asked for.
         let mixed = format!("mixed {machine}");
-        let session = Session::builder(mixed).on(&program.machine).events("CYCLES,task-clock").start();
+        let session =
+            Session::builder(mixed).on(&program.machine).events("CYCLES,task-clock").start();
         assert_eq!(way(&session.unwrap()), (ReadPath::ReadCall, None), "{machine}");
     }
 }

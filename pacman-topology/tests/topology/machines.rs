@@ -129,6 +129,35 @@ fn low_power_cores_and_arm_capacities_are_kinds() {
     assert_eq!(kinds, [Efficiency, Efficiency, Performance, Performance]);
 }
 
+/// The files of Linux 6.12 on an emulated Arm machine with two threads a core. The kernel has no die there, and numbers
+/// packages and cores by their offsets in the firmware's table.
+#[test]
+fn arm_cores_of_two_threads() {
+    let cpu = "sys/devices/system/cpu";
+    let mut tree = Tree::empty()
+        .with(&format!("{cpu}/online"), "0-3")
+        .with(&format!("{cpu}/smt/active"), "1")
+        .with(&format!("{cpu}/cpu[0-3]/topology/physical_package_id"), "36")
+        .with(&format!("{cpu}/cpu[0-3]/topology/cluster_id"), "56")
+        .with(&format!("{cpu}/cpu[0-3]/topology/cluster_cpus"), "f")
+        .with(&format!("{cpu}/cpu[0-3]/topology/core_siblings"), "f")
+        .with(&format!("{cpu}/cpu[0-3]/cpu_capacity"), "1024")
+        .with(&format!("{cpu}/cpu[0-3]/regs/identification/midr_el1"), "0x000000004e0f0100");
+    for (cpus, mask, id) in [("0-1", "3", "76"), ("2-3", "c", "176")] {
+        tree = tree
+            .with(&format!("{cpu}/cpu[{cpus}]/topology/thread_siblings"), mask)
+            .with(&format!("{cpu}/cpu[{cpus}]/topology/core_id"), id);
+    }
+    let machine = tree.read();
+    let expected =
+        [[0, 36, 0, 0, 0, 0], [1, 36, 0, 0, 1, 0], [2, 36, 0, 1, 0, 0], [3, 36, 0, 1, 1, 0]];
+    assert_eq!(places(&machine), expected);
+    assert_eq!(machine.siblings_of(2), [2, 3]);
+    assert_eq!(machine.contexts_per_core(), 2);
+    assert!(!machine.is_hybrid(), "equal capacities");
+    assert_eq!(machine.caveats(), [""; 0]);
+}
+
 #[test]
 fn server_with_smt_off() {
     let machine = Tree::of("xeon-e5-2687wv4-smt-off").read();

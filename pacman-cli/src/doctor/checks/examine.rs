@@ -283,7 +283,8 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
             (Ok(caps), _) if caps.read_path == ReadPath::Rdpmc => {
                 let width = caps.width.unwrap_or_default();
                 let instruction = self.facts.instruction();
-                let text = format!("{instruction} reads {width}-bit counters without a system call");
+                let text =
+                    format!("{instruction} reads {width}-bit counters without a system call");
                 let finding = Finding::works(subject, &tried, text);
                 return if self.facts.permissions.rdpmc == Some(2) {
                     let mut open = finding.with_help(vec![limits::rdpmc_for_all()]);

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
 use super::io::{Errno, MsrIo};
-use crate::backend::perf::PerfPermissions;
 use crate::arch::{self, Register};
+use crate::backend::perf::PerfPermissions;
 use pacman_topology::cancel;
 use pacman_topology::current_cpu;
 

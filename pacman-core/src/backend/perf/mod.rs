@@ -27,11 +27,11 @@ mod topdown;
 mod trust;
 mod user_reads;
 
+pub use crate::arch::{RawCount, Register, UserReads};
 pub use backend::PerfBackend;
 pub use on::backend_on;
 pub use permissions::{PerfPermissions, TRUST_DRIVER, trust_driver, trusts_driver};
 pub use sharing::Sharing;
-pub use crate::arch::{RawCount, Register, UserReads};
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
 
 pub(crate) use live::{generation, install_atfork};

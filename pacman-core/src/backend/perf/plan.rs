@@ -231,8 +231,10 @@ impl Plan {
         })?;
         part.way = CountSource::KernelAccounting(ledger);
         let claims_all_time = self.claims_all_time;
-        forbidden
-            .then(|| Plan { claims_all_time, ..Plan::arrange(parts, self.sharing, self.user_reads) })
+        forbidden.then(|| Plan {
+            claims_all_time,
+            ..Plan::arrange(parts, self.sharing, self.user_reads)
+        })
     }
 }
 
@@ -384,7 +386,11 @@ mod tests {
         permissions.user_reads = UserReads::ByPage;
         permissions.hybrid = true;
         let hidden = reads(&permissions);
-        assert_eq!(hidden, UserReads::Missing, "CPUID tells where /sys is hidden, as in a container");
+        assert_eq!(
+            hidden,
+            UserReads::Missing,
+            "CPUID tells where /sys is hidden, as in a container"
+        );
         (permissions.hybrid, permissions.pmus) =
             (false, vec!["cpu_atom".into(), "cpu_core".into()]);
         assert_eq!(reads(&permissions), UserReads::Missing);
@@ -394,7 +400,8 @@ mod tests {
     fn cycles_leave_a_counter_that_siblings_share_to_another_event() {
         let generic = CpuModel::generic();
         let names = ["INSTRUCTIONS", "task-clock", "CYCLES"];
-        let events: Vec<Event> = names.iter().map(|name| Event::on(generic, name).unwrap()).collect();
+        let events: Vec<Event> =
+            names.iter().map(|name| Event::on(generic, name).unwrap()).collect();
         let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
         (permissions.paranoid, permissions.shares_cycle_counter) = (Some(1), true);
         let on = |events: &[Event]| Plan::new(events, Sharing::Pinned, &permissions).unwrap();

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use perf_event_open_sys::bindings::perf_event_attr;
 
-use crate::backend::Target;
 use crate::arch::{self, RawCount, Register};
+use crate::backend::Target;
 use crate::{descriptor, system_calls};
 
 /// An `errno` value.
