@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Predict(Elsewhere),
     /// Record the times of a program's phases on the configurations of this machine
     Record(Elsewhere),
-    Report(run::PageArgs),
+    Report(compare::ReportArgs),
     Run(run::RunArgs),
     Smt(smt::SmtArgs),
     Stat(stat::StatArgs),
@@ -86,7 +86,7 @@ impl Command {
             Command::Merge(args) => run::merge(args),
             Command::Metrics(args) => metrics::metrics(args, &**platform::current(), out),
             Command::Plan(args) => plan::plan(args, &**platform::current(), out),
-            Command::Report(args) => run::page(args),
+            Command::Report(args) => compare::report(args, out),
             Command::Run(args) => run::run(args),
             Command::Smt(args) => smt::smt(args, out),
             Command::Stat(args) => stat::stat(args),

@@ -17,6 +17,8 @@ use crate::run::{FIGURES, States, read_report};
 pub(super) struct RunDocument {
     pub(super) provenance: ProvenanceMembers,
     pub(super) command: Vec<String>,
+    #[serde(default)]
+    pub(super) label: Option<String>,
     pub(super) time_s: f64,
     pub(super) processes: Vec<ProcessMembers>,
 }
@@ -141,14 +143,14 @@ pub(super) struct ThreadMembers {
 }
 
 impl RunDocument {
-    /// Reads a file.
+    /// Reads a file; `purpose` is the verb of the error line.
     ///
     /// # Errors
     /// If it cannot be read, or is not a report of `run` in the present version of the format.
-    pub(super) fn read(path: &Path) -> CliResult<RunDocument> {
-        let text = read_report(path, "compare")?;
+    pub(super) fn read(path: &Path, purpose: &str) -> CliResult<RunDocument> {
+        let text = read_report(path, purpose)?;
         serde_json::from_slice(&text).map_err(|error| {
-            CliError::BadInput(format!("cannot compare {}: {error}", shown_path(path)))
+            CliError::BadInput(format!("cannot {purpose} {}: {error}", shown_path(path)))
         })
     }
 }

@@ -5,11 +5,13 @@ mod escape;
 mod figures;
 #[cfg(test)]
 mod figures_tests;
+mod history;
 mod html;
 mod input;
 mod json;
 mod noise;
 mod places;
+mod reduced;
 #[cfg(test)]
 mod repeats_tests;
 mod text;
@@ -24,6 +26,9 @@ use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::terminal::Terminal;
 use comparison::Comparison;
+#[cfg(test)]
+pub(crate) use history::Document as HistoryDocument;
+pub(crate) use history::{ReportArgs, report};
 use input::RunDocument;
 #[cfg(test)]
 pub(crate) use json::Document;
@@ -115,7 +120,7 @@ pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
     }
     let form = args.output.as_deref().map(Form::of).transpose()?;
     let read = |paths: Vec<&PathBuf>| -> CliResult<Vec<RunDocument>> {
-        paths.into_iter().map(|path| RunDocument::read(path)).collect()
+        paths.into_iter().map(|path| RunDocument::read(path, "compare")).collect()
     };
     let (before, after) = (read(before)?, read(after)?);
     let (threshold, least) = (args.threshold / 100.0, args.least / 100.0);

@@ -25,6 +25,7 @@ pub(super) enum Form {
     Html,
     Talp,
     Trace,
+    Perfetto,
     OpenMetrics,
 }
 
@@ -43,7 +44,7 @@ pub(super) struct Destination {
 impl Form {
     /// Whether a file of that name gets a trace.
     pub(super) fn is_trace(path: &Path) -> bool {
-        matches!(Form::of(path), Ok(Form::Trace))
+        matches!(Form::of(path), Ok(Form::Trace | Form::Perfetto))
     }
 
     /// Whether a file of that name gets what TALP writes.
@@ -71,9 +72,10 @@ impl Form {
             "csv" => Ok(Form::Csv),
             "json" => Ok(Form::Json),
             "prom" => Ok(Form::OpenMetrics),
+            "pftrace" | "perfetto-trace" => Ok(Form::Perfetto),
             "html" | "htm" => Ok(Form::Html),
             _ => Err(CliError::BadInput(format!(
-                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json, .talp.json or .prom",
+                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json, .pftrace, .talp.json or .prom",
                 shown_path(path)
             ))),
         }
@@ -140,6 +142,7 @@ impl Destination {
             Form::Csv => csv::stream(processes, events, &mut out),
             Form::Talp => talp::stream(report, processes, &mut out),
             Form::Trace => trace::stream(report, processes, &mut out),
+            Form::Perfetto => trace::stream_perfetto(report, processes, &mut out),
             Form::OpenMetrics => open_metrics::stream(report, processes, &mut out),
             _ => json::stream(report, processes, &mut out),
         };
@@ -156,25 +159,29 @@ impl Destination {
     /// Writes the report. If the file cannot be written now, for example because the disk is full,
     /// the report goes to standard error. The run is over, and the report is its only result.
     pub(super) fn write(self, report: &Report) -> CliResult<()> {
-        let answer = match self.form {
-            Form::Text => text::write(report, self.extent(self.file.is_none()), self.width()),
-            Form::Csv => csv::write(report),
-            Form::Json => json::write(report),
-            Form::Html => page::of(report),
-            Form::Talp => talp::write(report),
-            Form::Trace => trace::write(report),
-            Form::OpenMetrics => open_metrics::write(report),
+        let answer: Vec<u8> = match self.form {
+            Form::Text => {
+                text::write(report, self.extent(self.file.is_none()), self.width()).into()
+            }
+            Form::Csv => csv::write(report).into(),
+            Form::Json => json::write(report).into(),
+            Form::Html => page::of(report).into(),
+            Form::Talp => talp::write(report).into(),
+            Form::Trace => trace::write(report).into(),
+            Form::Perfetto => trace::write_perfetto(report),
+            Form::OpenMetrics => open_metrics::write(report).into(),
         };
         let short = self.extent(true);
         let Some(path) = self.file else {
             return say(&answer);
         };
         let written = match self.before {
-            Some(before) => before.write(answer.as_bytes()),
-            None => atomic_write::write(&path, answer.as_bytes()),
+            Some(before) => before.write(&answer),
+            None => atomic_write::write(&path, &answer),
         };
         written.map_err(|error| {
-            let place = match say(&text::write(report, short, Terminal::stderr().width())) {
+            let place = match say(text::write(report, short, Terminal::stderr().width()).as_bytes())
+            {
                 Ok(()) => "it went to standard error",
                 Err(_) => "it is lost, as standard error cannot be written either",
             };
@@ -183,8 +190,8 @@ impl Destination {
     }
 }
 
-fn say(report: &str) -> CliResult<()> {
-    output::standard_error().write_all(report.as_bytes()).map_err(|error| {
+fn say(report: &[u8]) -> CliResult<()> {
+    output::standard_error().write_all(report).map_err(|error| {
         CliError::Unwritable(format!("cannot write the report to standard error: {error}"))
     })
 }

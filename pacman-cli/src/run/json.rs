@@ -30,6 +30,8 @@ pub(crate) struct Document<'a, P> {
     provenance: ProvenanceDocument<'a>,
     /// The program and its arguments.
     command: &'a [String],
+    /// Text of `--label`; null without.
+    label: Option<&'a str>,
     /// The sentence about the run that a reader needs first.
     headline: Headline,
     /// Wall time of the program.
@@ -266,6 +268,7 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
         version: VERSION,
         provenance: ProvenanceDocument::of(&report.provenance),
         command: &report.command,
+        label: report.label.as_deref(),
         headline: Headline::of_run(report),
         time_s: report.ended.seconds,
         exit_status: report.ended.exit.status(),

@@ -76,7 +76,7 @@ use launch::Ended;
 use memory::{Found, Memory};
 use other_programs::OtherPrograms;
 use pacman_core::atomic_write;
-pub(crate) use page::{PageArgs, page};
+pub(crate) use page::{assembled, page};
 use ranks::{Gathered, Gathering};
 pub(crate) use ranks::{MergeArgs, merge};
 pub(crate) use report::{FIGURES, Figure};
@@ -135,6 +135,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     }
     let run = Run {
         command: first.command,
+        label: None,
         ended,
         provenance,
         objective: None,
@@ -305,6 +306,7 @@ impl Prepared {
         let topology = is_told.then(Topology::detect).and_then(Result::ok);
         let run = Run {
             command: words.collect(),
+            label: args.label.clone(),
             ended,
             provenance: Provenance::here(topology.as_ref(), began),
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),

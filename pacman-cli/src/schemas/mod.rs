@@ -27,6 +27,10 @@ fn formats() -> Vec<Format> {
             "encode",
             "Encodings of events (pacman-pmu encode --json)",
         ),
+        Format::of::<compare::HistoryDocument>(
+            "history",
+            "History of runs (pacman-pmu report REPORT.json… --json)",
+        ),
         Format::of::<Vec<either::Listed>>(
             "list",
             "Events of a processor, or tables (pacman-pmu list --json)",

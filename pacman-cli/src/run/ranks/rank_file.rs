@@ -27,6 +27,8 @@ pub(super) struct RankRun {
     /// The launcher's name of the job, if it gives one.
     pub(super) job: Option<String>,
     command: Vec<String>,
+    #[serde(default)]
+    label: Option<String>,
     exit_status: u8,
     signal: Option<i32>,
     /// Seconds since 1970.
@@ -52,6 +54,7 @@ impl RankRun {
             rank,
             job,
             command: run.command.clone(),
+            label: run.label.clone(),
             exit_status: run.ended.exit.status(),
             signal: run.ended.exit.signal(),
             began: began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
@@ -92,6 +95,7 @@ impl RankRun {
         (provenance.processor, provenance.system) = (self.processor, self.system);
         Run {
             command: self.command,
+            label: self.label,
             ended,
             provenance,
             objective: self.objective,

@@ -60,6 +60,8 @@ pub(super) use thread::Thread;
 pub(super) struct Report {
     /// The program and its arguments.
     pub(super) command: Vec<String>,
+    /// The user's name of this version of the program.
+    pub(super) label: Option<String>,
     pub(super) ended: Ended,
     pub(super) provenance: Provenance,
     /// The objective of adaptation; `None` if it only observed.
@@ -86,6 +88,7 @@ pub(super) struct Report {
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) command: Vec<String>,
+    pub(super) label: Option<String>,
     pub(super) ended: Ended,
     pub(super) provenance: Provenance,
     pub(super) objective: Option<String>,
@@ -130,7 +133,7 @@ impl Report {
         mut notes: Vec<String>,
     ) -> Report {
         processes.sort_by_key(ProcessReport::order);
-        let Run { command, ended, provenance, objective, simulated, energy, quota } = run;
+        let Run { command, label, ended, provenance, objective, simulated, energy, quota } = run;
         let throttled = quota.as_ref().and_then(GroupAccount::throttled);
         let ran = processes.iter().any(|process| !process.regions.is_empty());
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
@@ -142,6 +145,7 @@ impl Report {
             start: None,
             busy: busy::lines(&processes, throttled),
             command,
+            label,
             ended,
             provenance,
             objective,
