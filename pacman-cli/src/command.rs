@@ -9,8 +9,8 @@ use pacman_core::platform;
 use crate::elsewhere::Elsewhere;
 use crate::error::CliResult;
 use crate::{
-    budget, compare, doctor, elsewhere, events, metrics, plan, remembered, run, smt, stat, topo,
-    validate,
+    budget, compare, doctor, elsewhere, events, metrics, plan, remembered, report, run, smt, stat,
+    topo, validate,
 };
 
 /// Count, explain and use hardware performance counters of threads on SMT cores.
@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Predict(Elsewhere),
     /// Record the times of a program's phases on the configurations of this machine
     Record(Elsewhere),
-    Report(run::PageArgs),
+    Report(report::ReportArgs),
     Run(run::RunArgs),
     Smt(smt::SmtArgs),
     Stat(stat::StatArgs),
@@ -86,7 +86,7 @@ impl Command {
             Command::Merge(args) => run::merge(args),
             Command::Metrics(args) => metrics::metrics(args, &**platform::current(), out),
             Command::Plan(args) => plan::plan(args, &**platform::current(), out),
-            Command::Report(args) => run::page(args),
+            Command::Report(args) => report::report(args, out),
             Command::Run(args) => run::run(args),
             Command::Smt(args) => smt::smt(args, out),
             Command::Stat(args) => stat::stat(args),

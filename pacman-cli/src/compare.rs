@@ -97,7 +97,7 @@ pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
     }
     let form = args.output.as_deref().map(form_of).transpose()?;
     let read = |paths: Vec<&PathBuf>| -> CliResult<Vec<RunDocument>> {
-        paths.into_iter().map(|path| Ok(RunDocument::read(path)?)).collect()
+        paths.into_iter().map(|path| Ok(RunDocument::read(path, "compare")?)).collect()
     };
     let (before, after) = (read(before)?, read(after)?);
     let (threshold, least) = (args.threshold / 100.0, args.least / 100.0);

@@ -22,6 +22,7 @@ mod plan;
 mod quota;
 pub mod recording;
 mod remembered;
+mod report;
 mod report_counts;
 mod run;
 pub mod scheduling;

@@ -28,10 +28,15 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(super) energy: bool,
 
-    /// Write the report to FILE. The ending gives the format: .txt, .csv, .json, .html, .trace.json
-    /// (Chrome trace, for Perfetto), .talp.json (for TALP-Pages; includes --waits) or .prom (OpenMetrics)
+    /// Write the report to FILE. The ending gives the format: .txt, .csv, .json, .html, .pftrace (for Perfetto), .trace.json
+    /// (Chrome trace), .talp.json (for TALP-Pages; includes --waits) or .prom (OpenMetrics)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+
+    /// Name this version of the program in JSON, such as a commit. A history (pacman-pmu report) takes the runs of one
+    /// label for repeats
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(super) label: Option<String>,
 
     /// Give each thread of a region a line in a text report. Without it, the threads of a region with more than 16 have
     /// one line: the least, the median and the most of them
@@ -109,7 +114,7 @@ pub(crate) struct RunArgs {
 
     /// Run nothing, and report the recordings in DIR. Programs with the library preloaded write them
     /// if PACMAN_OMP_DIR is DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "waits", "overhead", "adapt", "strict", "threads", "command"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "label", "record", "waits", "overhead", "adapt", "strict", "threads", "command"])]
     pub(super) read: Option<PathBuf>,
 
     /// The program to run, with its arguments; pacman-pmu exits with its status
@@ -133,8 +138,7 @@ Examples:
   pacman-pmu run --waits -- ./program                  where threads wait, and the efficiency
   pacman-pmu run --overhead 100 -- ./program           every execution timed, whatever it costs
   pacman-pmu run -o report.html -- ./program           a page for the browser
-  pacman-pmu run --waits -o run.trace.json -- ./program
-                                                       a trace, to open in Perfetto
+  pacman-pmu run --waits -o run.pftrace -- ./program   a trace, to open in Perfetto
   pacman-pmu run -o run.talp.json -- ./program         TALP's figures, for TALP-Pages
   pacman-pmu run -o run.prom -- ./program              metrics, for Prometheus and others
   pacman-pmu run --threads 4 -- ./program              with OMP_NUM_THREADS=4
@@ -173,7 +177,7 @@ CSV, a row for each thread of a region:
 JSON:
   format, version  \"pacman-run\", 3
   provenance       version, host, processor, system, began
-  command, time_s, exit_status, signal, objective, simulated, energy, notes
+  command, label, time_s, exit_status, signal, objective, simulated, energy, notes
   processes        a list of pid, parent, host, rank, command, time_s, ending, runtimes, threads,
                    contexts, share, events, metrics, overhead, efficiency, sites, energy, regions,
                    timeline and notes

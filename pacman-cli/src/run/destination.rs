@@ -34,7 +34,7 @@ pub(super) fn form_of(path: &Path) -> CliResult<Form> {
     }
     Form::of(path).ok_or_else(|| {
         CliError::BadInput(format!(
-            "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json, .talp.json or .prom",
+            "cannot tell the form of a report from {}: it ends in .txt, .csv, .json, .html, .trace.json, .pftrace, .talp.json or .prom",
             shown_path(path)
         ))
     })
@@ -107,17 +107,17 @@ impl Destination {
     /// Writes the report. If the file cannot be written now, for example because the disk is full,
     /// the report goes to standard error. The run is over, and the report is its only result.
     pub(super) fn write(self, report: &Report) -> CliResult<()> {
-        let answer = self.form.text(report, self.extent(self.file.is_none()), self.width());
+        let answer = self.form.bytes(report, self.extent(self.file.is_none()), self.width());
         let short = self.extent(true);
         let Some(path) = self.file else {
             return say(&answer);
         };
         let written = match self.before {
-            Some(before) => before.write(answer.as_bytes()),
-            None => atomic_write::write(&path, answer.as_bytes()),
+            Some(before) => before.write(&answer),
+            None => atomic_write::write(&path, &answer),
         };
         written.map_err(|error| {
-            let place = match say(&Form::Text.text(report, short, Terminal::stderr().width())) {
+            let place = match say(&Form::Text.bytes(report, short, Terminal::stderr().width())) {
                 Ok(()) => "it went to standard error",
                 Err(_) => "it is lost, as standard error cannot be written either",
             };
@@ -126,8 +126,8 @@ impl Destination {
     }
 }
 
-fn say(report: &str) -> CliResult<()> {
-    output::standard_error().write_all(report.as_bytes()).map_err(|error| {
+fn say(report: &[u8]) -> CliResult<()> {
+    output::standard_error().write_all(report).map_err(|error| {
         CliError::Unwritable(format!("cannot write the report to standard error: {error}"))
     })
 }

@@ -47,7 +47,7 @@ use destination::{Destination, form_of};
 use energy::EnergyMeter;
 use memory::{Found, Memory};
 use other_programs::OtherPrograms;
-pub(crate) use page_command::{PageArgs, page};
+pub(crate) use page_command::page;
 use ranks::{Gathered, Gathering};
 pub(crate) use ranks::{MergeArgs, merge};
 use shared::Shared;
@@ -102,6 +102,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     }
     let run = Run {
         command: first.command,
+        label: None,
         ended,
         provenance,
         objective: None,
@@ -272,6 +273,7 @@ impl Prepared {
         let topology = is_told.then(Topology::detect).and_then(Result::ok);
         let run = Run {
             command: words.collect(),
+            label: args.label.clone(),
             ended,
             provenance: Provenance::here(topology.as_ref(), began),
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),

@@ -106,7 +106,7 @@ fn bad_input_gets_one_line_and_nothing_runs() {
         ),
         (
             &["run", "-o", "report.pdf", "--", "echo", "ran"],
-            "cannot tell the form of a report from report.pdf: it ends in .txt, .csv, .json, .html, .trace.json, .talp.json or \
+            "cannot tell the form of a report from report.pdf: it ends in .txt, .csv, .json, .html, .trace.json, .pftrace, .talp.json or \
              .prom",
         ),
         (

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::figures::{Figures, middle};
-use super::input::{Factors, ProcessMembers, RegionMembers, RunDocument};
-use super::noise::{Ratio, Spread, Verdict};
+use super::input::RunDocument;
+use super::noise::{Ratio, Verdict};
 use super::places::{self, Place};
+use super::reduced::{Reduced, Sample, Samples, Side};
 use crate::median;
 
 /// A region as it is shown.
@@ -38,34 +39,6 @@ pub struct Comparison {
     pub(super) doubts: Vec<String>,
 }
 
-/// The reports of one side.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Side {
-    /// Program and arguments of the first report.
-    pub(super) command: Vec<String>,
-    /// Its host.
-    pub(super) host: String,
-    /// Its processor.
-    pub(super) processor: Option<String>,
-    /// Begin of the first report in UTC.
-    pub(super) began: String,
-    /// Begin of the last report in UTC.
-    pub(super) last_began: String,
-    /// Number of reports.
-    pub(super) reports: usize,
-    /// Sizes of the teams that ran regions.
-    pub(super) threads: BTreeSet<u32>,
-    /// Whether threads lacked a processor in some report: then all verdicts are unclear.
-    pub(super) lacks_processors: bool,
-    /// Efficiency tree, medians of the reports; null unless each report has the tree of one process.
-    #[serde(rename = "efficiency")]
-    pub(super) factors: Option<Factors>,
-    /// The events whose counts are estimates somewhere, because event sets took turns.
-    #[serde(skip)]
-    pub(super) estimates: BTreeSet<String>,
-}
-
 /// Both sides of a region or a program.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
@@ -75,18 +48,6 @@ pub(super) struct Pair {
     pub(super) verdict: Verdict,
 }
 
-/// A region in one report, all processes together.
-#[derive(Clone, Debug)]
-struct Sample {
-    /// The region's name in this report.
-    name: String,
-    spread: Spread,
-    share: f64,
-    figures: Figures,
-}
-
-type Samples = BTreeMap<Place, Sample>;
-
 impl Comparison {
     /// Compares two sides that have a report each at least. `threshold` is a part of 1.
     pub fn of(
@@ -95,8 +56,12 @@ impl Comparison {
         threshold: f64,
         any_order: bool,
     ) -> Comparison {
-        let [one, other] = [before, after].map(|side| side.iter().map(samples).collect());
-        let ((mut one, there), (other, here)) = (of_one_side(one), of_one_side(other));
+        let [before, after] =
+            [before, after].map(|side| side.iter().map(Reduced::of).collect::<Vec<_>>());
+        let (before_side, after_side) = (Side::of(&before), Side::of(&after));
+        let [before_s, after_s] =
+            [&before, &after].map(|side| side.iter().map(|one| one.seconds).collect::<Vec<_>>());
+        let ((mut one, there), (other, here)) = (of_one_side(before), of_one_side(after));
         let found = places::matched(&here, &there);
         let changed = places::changed(&there, &here);
         one.iter_mut().for_each(|samples| rename(samples, &found));
@@ -106,7 +71,6 @@ impl Comparison {
         let of = |side: &[Samples], place: &Place| -> Vec<Sample> {
             side.iter().filter_map(|samples| samples.get(place).cloned()).collect()
         };
-        let (before_side, after_side) = (Side::of(before), Side::of(after));
         let doubts = doubts(&before_side, &after_side, any_order);
         let is_doubted = !doubts.is_empty();
         let pair = |place: &Place| {
@@ -126,7 +90,8 @@ impl Comparison {
         Comparison {
             before: before_side,
             after: after_side,
-            whole: whole(before, after, (&one, &other), threshold).doubted(is_doubted),
+            whole: Pair::of_runs((&before_s, &one), (&after_s, &other), threshold)
+                .doubted(is_doubted),
             regions,
             only_before: only(&there, &here, &one),
             only_after: only(&here, &there, &other),
@@ -163,14 +128,15 @@ fn share(side: &[Sample]) -> f64 {
 }
 
 /// The reports of one side under the places of the first report that has them, and all these places.
-fn of_one_side(mut reports: Vec<Samples>) -> (Vec<Samples>, BTreeSet<Place>) {
+fn of_one_side(reports: Vec<Reduced>) -> (Vec<Samples>, BTreeSet<Place>) {
     let mut known = BTreeSet::new();
-    for samples in &mut reports {
+    let mut side: Vec<Samples> = reports.into_iter().map(|report| report.samples).collect();
+    for samples in &mut side {
         let own: BTreeSet<Place> = samples.keys().cloned().collect();
         rename(samples, &places::matched(&known, &own));
         known.extend(samples.keys().cloned());
     }
-    (reports, known)
+    (side, known)
 }
 
 fn rename(samples: &mut Samples, names: &BTreeMap<Place, Place>) {
@@ -198,60 +164,9 @@ fn doubts(before: &Side, after: &Side, any_order: bool) -> Vec<String> {
     doubts
 }
 
-impl Side {
-    fn of(reports: &[RunDocument]) -> Side {
-        let first = &reports[0];
-        let began = || reports.iter().map(|report| report.provenance.began.clone());
-        let processes = || reports.iter().flat_map(|report| &report.processes);
-        let teams = processes().flat_map(|process| &process.regions).flat_map(|one| &one.teams);
-        Side {
-            command: first.command.clone(),
-            host: first.provenance.host.clone(),
-            processor: first.provenance.processor.clone(),
-            began: began().min().unwrap_or_default(),
-            last_began: began().max().unwrap_or_default(),
-            threads: teams.map(|team| team.threads).collect(),
-            lacks_processors: processes()
-                .any(|process| process.lacks_processors && !process.regions.is_empty()),
-            reports: reports.len(),
-            factors: factors(reports),
-            estimates: estimates(reports),
-        }
-    }
-}
-
-fn estimates(reports: &[RunDocument]) -> BTreeSet<String> {
-    let regions = reports.iter().flat_map(|report| &report.processes);
-    let regions = regions.flat_map(|process| &process.regions);
-    let shares = regions.flat_map(|region| region.figures.counted_shares.iter().flatten());
-    shares.filter(|(_, share)| **share < 1.0).map(|(event, _)| event.clone()).collect()
-}
-
-/// Medians of the factors.
-fn factors(reports: &[RunDocument]) -> Option<Factors> {
-    let tree = |report: &RunDocument| {
-        let mut trees = report.processes.iter().filter_map(|process| {
-            let processor_share = process.processor_share;
-            Some(Factors { processor_share, ..process.efficiency.clone()? })
-        });
-        let first = trees.next();
-        first.filter(|_| trees.next().is_none())
-    };
-    let trees: Vec<Factors> = reports.iter().map(tree).collect::<Option<_>>()?;
-    let of = |factor: fn(&Factors) -> f64| median::of(trees.iter().map(factor));
-    let shares: Option<Vec<f64>> = trees.iter().map(|tree| tree.processor_share).collect();
-    Some(Factors {
-        parallel: of(|tree| tree.parallel)?,
-        mpi: of(|tree| tree.mpi)?,
-        serialization: of(|tree| tree.serialization)?,
-        load_balance: of(|tree| tree.load_balance)?,
-        scheduling: of(|tree| tree.scheduling)?,
-        processor_share: shares.and_then(|shares| median::of(shares)),
-    })
-}
-
 impl Pair {
-    fn of(before: &[Sample], after: &[Sample], threshold: f64) -> Pair {
+    /// A region on both sides. `threshold` is a part of 1.
+    pub(super) fn of(before: &[Sample], after: &[Sample], threshold: f64) -> Pair {
         let spreads = |side: &[Sample]| side.iter().map(|sample| sample.spread).collect::<Vec<_>>();
         let ratio = Ratio::of(&spreads(before), &spreads(after));
         Pair {
@@ -262,7 +177,23 @@ impl Pair {
         }
     }
 
-    fn doubted(self, is_doubted: bool) -> Pair {
+    /// The program on both sides: the times of its reports, and their regions.
+    pub(super) fn of_runs(
+        (before_s, before): (&[f64], &[Samples]),
+        (after_s, after): (&[f64], &[Samples]),
+        threshold: f64,
+    ) -> Pair {
+        let ratio = Ratio::of_runs(before_s, after_s);
+        Pair {
+            before: of_program(before_s, before),
+            after: of_program(after_s, after),
+            ratio,
+            verdict: ratio.map_or(Verdict::Unclear, |ratio| ratio.verdict(threshold)),
+        }
+    }
+
+    /// The same, and unclear if nothing can be said of these sides.
+    pub(super) fn doubted(self, is_doubted: bool) -> Pair {
         let verdict = if is_doubted { Verdict::Unclear } else { self.verdict };
         Pair { verdict, ..self }
     }
@@ -282,112 +213,13 @@ fn figures_of(samples: &[Sample]) -> Vec<&Figures> {
     samples.iter().map(|sample| &sample.figures).collect()
 }
 
-fn whole(
-    before: &[RunDocument],
-    after: &[RunDocument],
-    (one, other): (&[Samples], &[Samples]),
-    threshold: f64,
-) -> Pair {
-    let seconds =
-        |side: &[RunDocument]| side.iter().map(|report| report.time_s).collect::<Vec<_>>();
-    let ratio = Ratio::of_runs(&seconds(before), &seconds(after));
-    let figures = |reports: &[RunDocument], side: &[Samples]| {
-        let sum = |samples: &Samples| {
-            let mut sum = Figures::EMPTY;
-            samples.values().for_each(|sample| sum.add(&sample.figures));
-            Sample { figures: sum, ..Sample::EMPTY }
-        };
-        let sums: Vec<Sample> = side.iter().map(sum).collect();
-        let seconds = median::of(seconds(reports)).unwrap_or(0.0);
-        Figures { seconds, measured: BTreeMap::new(), ..Figures::of(figures_of(&sums)) }
+fn of_program(seconds: &[f64], reports: &[Samples]) -> Figures {
+    let sum = |samples: &Samples| {
+        let mut sum = Figures::EMPTY;
+        samples.values().for_each(|sample| sum.add(&sample.figures));
+        sum
     };
-    Pair {
-        before: figures(before, one),
-        after: figures(after, other),
-        ratio,
-        verdict: ratio.map_or(Verdict::Unclear, |ratio| ratio.verdict(threshold)),
-    }
-}
-
-impl Sample {
-    const EMPTY: Sample = Sample {
-        name: String::new(),
-        spread: Spread { seconds: 0.0, executions: 0, shortest: f64::INFINITY, longest: 0.0 },
-        share: 0.0,
-        figures: Figures::EMPTY,
-    };
-
-    fn add(&mut self, process: &ProcessMembers, region: &RegionMembers) {
-        self.spread.seconds += region.time_s;
-        self.spread.executions += region.executions;
-        self.spread.shortest = self.spread.shortest.min(region.shortest_s);
-        self.spread.longest = self.spread.longest.max(region.longest_s);
-        self.share = self.share.max(region.measured.get("share").unwrap_or(0.0));
-        let all = [
-            ("", Some(&region.figures)),
-            ("useful ", region.useful_figures.as_ref()),
-            ("waiting ", region.waiting_figures.as_ref()),
-        ];
-        let counts = all.iter().filter_map(|(state, figures)| Some((state, (*figures)?)));
-        let counts = counts.flat_map(|(state, figures)| {
-            let counts = figures.counts.iter();
-            counts.filter_map(move |(event, count)| {
-                Some((format!("{state}{event}"), (*count)? as f64))
-            })
-        });
-        self.figures.add(&Figures {
-            seconds: region.time_s,
-            executions: region.executions as f64,
-            waits: waits(process, region),
-            counts: if region.figures.complete { counts.collect() } else { BTreeMap::new() },
-            measured: region
-                .measured
-                .by_name()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-            parts: 1,
-        });
-    }
-}
-
-/// Seconds of all threads by cause; `useful`, `start` and `end` are among them.
-fn waits(process: &ProcessMembers, region: &RegionMembers) -> BTreeMap<String, f64> {
-    let mut waits = BTreeMap::new();
-    let mut add = |cause: &str, seconds: f64| {
-        *waits.entry(cause.to_owned()).or_insert(0.0) += seconds;
-    };
-    for states in region.threads.0.iter().filter_map(|thread| thread.states.as_ref()) {
-        add("useful", states.useful_s.0);
-        add("start", states.starting_s.0);
-        add("end", states.end_s.0);
-        for (site, wait) in &states.waits {
-            if let Some(site) = process.sites.get(*site) {
-                add(&site.cause, wait.time_s.0);
-            }
-        }
-    }
-    waits
-}
-
-fn samples(report: &RunDocument) -> Samples {
-    let mut samples = Samples::new();
-    for process in &report.processes {
-        // Copies of one region share a place, and their parts of the process's time add up.
-        let mut shares: BTreeMap<Place, f64> = BTreeMap::new();
-        for region in &process.regions {
-            let place = Place::of(region);
-            let sample = samples.entry(place.clone()).or_insert(Sample::EMPTY);
-            let own = (region.name.len(), &region.name);
-            if sample.name.is_empty() || own < (sample.name.len(), &sample.name) {
-                sample.name.clone_from(&region.name);
-            }
-            sample.add(process, region);
-            *shares.entry(place).or_default() += region.measured.get("share").unwrap_or(0.0);
-        }
-        for (place, share) in shares {
-            let sample = samples.entry(place).or_insert(Sample::EMPTY);
-            sample.share = sample.share.max(share);
-        }
-    }
-    samples
+    let sums: Vec<Figures> = reports.iter().map(sum).collect();
+    let seconds = median::of(seconds.iter().copied()).unwrap_or(0.0);
+    Figures { seconds, measured: BTreeMap::new(), ..Figures::of(sums.iter().collect()) }
 }

@@ -17,6 +17,8 @@ use crate::run::{FIGURES, States, read_report};
 pub struct RunDocument {
     pub(super) provenance: ProvenanceMembers,
     pub(super) command: Vec<String>,
+    #[serde(default)]
+    pub(super) label: Option<String>,
     pub(super) time_s: f64,
     pub(super) processes: Vec<ProcessMembers>,
 }
@@ -141,15 +143,15 @@ pub(super) struct ThreadMembers {
 }
 
 impl RunDocument {
-    /// Reads a file.
+    /// Reads a file; `purpose` is the verb of the error line.
     ///
     /// # Errors
     /// If it cannot be read, or is not a report of `run` in the present version of the format.
-    pub fn read(path: &Path) -> Result<RunDocument> {
-        let text = read_report(path, "compare")?;
+    pub fn read(path: &Path, purpose: &str) -> Result<RunDocument> {
+        let text = read_report(path, purpose)?;
         serde_json::from_slice(&text).map_err(|error| {
             let shown = shown_path(path);
-            Error::new(ErrorKind::InvalidInput, format!("cannot compare {shown}: {error}"))
+            Error::new(ErrorKind::InvalidInput, format!("cannot {purpose} {shown}: {error}"))
         })
     }
 }

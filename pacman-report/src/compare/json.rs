@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::comparison::{Comparison, Key, Pair, Side};
+use super::comparison::{Comparison, Key, Pair};
 use super::figures::Figures;
+use super::reduced::Side;
 use super::text;
 
 #[derive(Serialize)]

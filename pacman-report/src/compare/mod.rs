@@ -1,15 +1,17 @@
-//! Two runs of a program, or several runs before and after a change.
+//! Two runs of a program, several runs before and after a change, or the history of many runs.
 
 mod comparison;
 mod escape;
 mod figures;
 #[cfg(test)]
 mod figures_tests;
+mod history;
 mod html;
 mod input;
 mod json;
 mod noise;
 mod places;
+mod reduced;
 #[cfg(test)]
 mod repeats_tests;
 mod text;
@@ -18,11 +20,14 @@ use std::path::Path;
 
 use crate::document;
 pub use comparison::Comparison;
+#[cfg(test)]
+pub(crate) use history::Document as HistoryDocument;
+pub use history::{History, Reports};
 pub use input::RunDocument;
 #[cfg(test)]
 pub(crate) use json::Document;
 
-/// The form of a comparison.
+/// The form of a comparison or history.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
     /// Tables for people.
@@ -52,5 +57,10 @@ impl Form {
             Form::Json => document::text(&json::document(comparison)),
             Form::Html => html::write(comparison, threshold, least),
         }
+    }
+
+    /// The text of a history in this form. Lines of text have at most `width` columns.
+    pub fn history(self, history: &History, width: usize) -> String {
+        history::write(self, history, width)
     }
 }

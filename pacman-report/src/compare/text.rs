@@ -7,9 +7,10 @@ use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_events::shown::command_line;
 use pacman_metrics::language::named;
 
-use super::comparison::{Comparison, Key, Pair, Side};
+use super::comparison::{Comparison, Key, Pair};
 use super::figures::Figures;
 use super::noise::{Ratio, Verdict};
+use super::reduced::Side;
 use crate::run::{FIGURES, Figure, of_unit, rounded, seconds, share, signed};
 use crate::words::clean;
 

@@ -22,18 +22,22 @@ pub enum Form {
     Talp,
     /// A trace for viewers of timelines.
     Trace,
+    /// The same in Perfetto's own format.
+    Perfetto,
     /// Samples for Prometheus.
     OpenMetrics,
 }
 
 /// The endings of files, and their forms; an earlier one has precedence.
-const ENDINGS: [(&str, Form); 8] = [
+const ENDINGS: [(&str, Form); 10] = [
     (".trace.json", Form::Trace),
     (".talp.json", Form::Talp),
     (".txt", Form::Text),
     (".csv", Form::Csv),
     (".json", Form::Json),
     (".prom", Form::OpenMetrics),
+    (".pftrace", Form::Perfetto),
+    (".perfetto-trace", Form::Perfetto),
     (".html", Form::Html),
     (".htm", Form::Html),
 ];
@@ -47,16 +51,17 @@ impl Form {
         ENDINGS.iter().find(|(ending, _)| has(ending)).map(|(_, form)| *form)
     }
 
-    /// The text of a report in this form. Lines of text have at most `width` columns.
-    pub fn text(self, report: &Report, extent: Extent, width: usize) -> String {
+    /// A report in this form. Lines of text have at most `width` columns.
+    pub fn bytes(self, report: &Report, extent: Extent, width: usize) -> Vec<u8> {
         match self {
-            Form::Text => text::write(report, extent, width),
-            Form::Csv => csv::write(report),
-            Form::Json => json::write(report),
-            Form::Html => page::of(report),
-            Form::Talp => talp::write(report),
-            Form::Trace => trace::write(report),
-            Form::OpenMetrics => open_metrics::write(report),
+            Form::Text => text::write(report, extent, width).into(),
+            Form::Csv => csv::write(report).into(),
+            Form::Json => json::write(report).into(),
+            Form::Html => page::of(report).into(),
+            Form::Talp => talp::write(report).into(),
+            Form::Trace => trace::write(report).into(),
+            Form::Perfetto => trace::write_perfetto(report),
+            Form::OpenMetrics => open_metrics::write(report).into(),
         }
     }
 
@@ -80,6 +85,7 @@ impl Form {
             Form::Csv => csv::stream(processes, events, &mut out)?,
             Form::Talp => talp::stream(report, processes, &mut out)?,
             Form::Trace => trace::stream(report, processes, &mut out)?,
+            Form::Perfetto => trace::stream_perfetto(report, processes, &mut out)?,
             Form::OpenMetrics => open_metrics::stream(report, processes, &mut out)?,
             Form::Json => json::stream(report, processes, &mut out)?,
             Form::Text | Form::Html => {

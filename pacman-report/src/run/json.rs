@@ -30,6 +30,8 @@ pub(crate) struct Document<'a, P> {
     provenance: ProvenanceDocument<'a>,
     /// The program and its arguments.
     command: &'a [String],
+    /// Text of `--label`; null without.
+    label: Option<&'a str>,
     /// The sentence about the run that a reader needs first.
     headline: Headline,
     /// Wall time of the program.
@@ -60,7 +62,7 @@ pub(crate) struct Document<'a, P> {
 /// A state of threads.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct StateMember<'a> {
+pub(crate) struct StateMember<'a> {
     /// Name.
     name: &'a str,
     /// Name on pages.
@@ -282,6 +284,7 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
         version: VERSION,
         provenance: ProvenanceDocument::of(&report.provenance),
         command: &report.command,
+        label: report.label.as_deref(),
         headline: Headline::of_run(report),
         time_s: report.ended.seconds,
         exit_status: report.ended.exit.status(),
@@ -290,7 +293,7 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
         simulated: report.simulated.as_deref(),
         energy: report.energy.as_ref().map(run_energy),
         region_figures: report::FIGURES.iter().map(region_figure).collect(),
-        thread_states: states(),
+        thread_states: thread_states(),
         processes,
         ranks: json_overview::ranks(&report.overview),
         notes: report.remarks(),
@@ -348,7 +351,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
     }
 }
 
-fn states() -> Vec<StateMember<'static>> {
+pub(crate) fn thread_states() -> Vec<StateMember<'static>> {
     let state = |state: &'static ThreadState| StateMember {
         name: state.name,
         title: state.title,
@@ -360,7 +363,7 @@ fn states() -> Vec<StateMember<'static>> {
 
 /// The table of states as a member, for a report of before it had one.
 pub(super) fn states_value() -> serde_json::Value {
-    document::value(&states())
+    document::value(&thread_states())
 }
 
 fn region_figure(figure: &report::Figure) -> RegionFigure<'static> {

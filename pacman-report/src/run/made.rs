@@ -36,6 +36,7 @@ pub(in crate::run) fn report(recordings: &[Recording]) -> Report {
 fn of(topology: &Topology, recordings: &[Recording]) -> Report {
     let run = Run {
         command: vec!["x".into()],
+        label: None,
         ended: crate::run::Ended {
             pid: 1,
             exit: Exit::Status(0),

@@ -43,7 +43,9 @@ pub use form::Form;
 pub use json::VERSION;
 #[cfg(test)]
 pub(crate) use json::Written;
+pub(crate) use json::{StateMember, thread_states};
 pub(crate) use json_states::States;
+pub(crate) use page::assembled;
 pub use page::with as page_of;
 pub use report::{
     Column, Columns, Count, Figures, Overview, ProcessReport, RegionReport, Report, Run,

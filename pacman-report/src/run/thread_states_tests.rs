@@ -20,7 +20,10 @@ fn every_cause_is_in_every_form() {
         let state = ThreadState::of(cause);
         let thread = |waits: f64, cpu: u32| ThreadSpec { busy: 7.5, start: 0.25, waits, cpu };
         let report = made::report(&[timed(&[thread(3.0, 0), thread(1.0, 2)], cause.word())]);
-        let written = |of: &str| form(of).text(&report, Extent::default(), usize::MAX);
+        let written = |of: &str| {
+            let bytes = form(of).bytes(&report, Extent::default(), usize::MAX);
+            String::from_utf8(bytes).expect("text")
+        };
         let document: Value = serde_json::from_str(&written("a.json")).expect("JSON");
         let site = &document["processes"][0]["sites"][0];
         assert_eq!(site["cause"], cause.word());

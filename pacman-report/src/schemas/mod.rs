@@ -17,6 +17,10 @@ use crate::{compare, run, stat};
 fn the_schemas_and_the_tables_are_those_of_the_types() {
     held::hold(&[
         Format::of::<compare::Document>("compare", "Comparison of runs (pacman-compare)"),
+        Format::of::<compare::HistoryDocument>(
+            "history",
+            "History of runs (pacman-pmu report REPORT.json… --json)",
+        ),
         Format::of::<run::Written>("run", "Report of an OpenMP program (pacman-run)"),
         Format::of::<session::Report>("report", "Report of a session (pacman-report)"),
         Format::of::<stat::Whole>(

@@ -24,7 +24,7 @@ pub(crate) struct MergeArgs {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
-    /// Write the report to FILE (.txt, .csv, .json, .html, .trace.json, .talp.json or .prom) [default: DIR without .ranks]
+    /// Write the report to FILE (.txt, .csv, .json, .html, .pftrace, .trace.json, .talp.json or .prom) [default: DIR without .ranks]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 

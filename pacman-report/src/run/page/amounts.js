@@ -71,3 +71,15 @@ function ofUnit(value, unit) {
   if (unit === 's') return seconds(value);
   return unit === 'share' ? share(value) : value.toFixed(2);
 }
+
+// 1, 2 or 5 of a power of ten.
+function roundStep(rough) {
+  const power = Math.pow(10, Math.floor(Math.log10(rough)));
+  return [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough * 0.999);
+}
+
+// A time on the axis, with no more digits than it needs.
+function tickTime(time) {
+  const [unit, factor] = time >= 1 ? ['s', 1] : time >= 1e-3 ? ['ms', 1e3] : ['µs', 1e6];
+  return Number((time * factor).toPrecision(4)) + ' ' + unit;
+}

@@ -28,16 +28,25 @@ pub fn with(document: &[u8]) -> serde_json::Result<String> {
     }
 }
 
-/// The template with style, script and document in the places of its marks.
 fn filled(packed: &Packed) -> String {
-    let style = format!("{STYLE}{}", states());
+    fill(TEMPLATE, STYLE, packed, SCRIPT)
+}
+
+/// Another page of the same kind: a template with this one's marks, whose script reads a JSON document.
+pub(crate) fn assembled(template: &str, style: &str, document: &[u8], script: &str) -> String {
+    fill(template, style, &Packed::of(document), script)
+}
+
+/// The template with style, script and document in the places of its marks.
+fn fill(template: &str, style: &str, packed: &Packed, script: &str) -> String {
+    let style = format!("{style}{}", states());
     let parts = [
         ("<!--style-->", style.as_str()),
         ("<!--form-->", packed.form),
         ("<!--document-->", &packed.text),
-        ("<!--script-->", SCRIPT),
+        ("<!--script-->", script),
     ];
-    let (mut page, mut rest) = (String::with_capacity(packed.text.len() + (1 << 17)), TEMPLATE);
+    let (mut page, mut rest) = (String::with_capacity(packed.text.len() + (1 << 17)), template);
     for (mark, part) in parts {
         let (before, after) = rest.split_once(mark).expect("the template has the mark once");
         page.push_str(before);
@@ -85,6 +94,7 @@ const SCRIPT: &str = concat!(
     include_str!("regions.js"),
     include_str!("sections.js"),
     include_str!("page.js"),
+    include_str!("reading.js"),
     "})();\n",
 );
 /// Bytes of the document in the page; style and script take less than 100 kB more.

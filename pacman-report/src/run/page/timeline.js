@@ -1,17 +1,5 @@
 // Zooming and reading the picture over time.
 
-// 1, 2 or 5 of a power of ten.
-function roundStep(rough) {
-  const power = Math.pow(10, Math.floor(Math.log10(rough)));
-  return [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough * 0.999);
-}
-
-// A time on the axis, with no more digits than it needs.
-function tickTime(time) {
-  const [unit, factor] = time >= 1 ? ['s', 1] : time >= 1e-3 ? ['ms', 1e3] : ['µs', 1e6];
-  return Number((time * factor).toPrecision(4)) + ' ' + unit;
-}
-
 function watchTimeline(timeline, { bin: length, bands, bins, marks }) {
   const find = name => timeline.querySelector(name);
   const box = find('.area-box'), picture = find('svg'), axis = find('.x');

@@ -31,6 +31,8 @@ pub struct RankRun {
     /// The launcher's name of the job, if it gives one.
     pub job: Option<String>,
     command: Vec<String>,
+    #[serde(default)]
+    label: Option<String>,
     exit_status: u8,
     signal: Option<i32>,
     /// Seconds since 1970.
@@ -59,6 +61,7 @@ impl RankRun {
             rank,
             job,
             command: run.command.clone(),
+            label: run.label.clone(),
             exit_status: run.ended.exit.status(),
             signal: run.ended.exit.signal(),
             began: began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
@@ -101,6 +104,7 @@ impl RankRun {
         (provenance.processor, provenance.system) = (self.processor, self.system);
         Run {
             command: self.command,
+            label: self.label,
             ended,
             provenance,
             objective: self.objective,

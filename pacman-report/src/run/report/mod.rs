@@ -66,6 +66,8 @@ pub(crate) use thread_state::{THREAD_STATES, ThreadState};
 pub struct Report {
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// The user's name of this version of the program.
+    pub label: Option<String>,
     /// The end of the program.
     pub ended: Ended,
     /// Where, when and by which version it was made.
@@ -95,6 +97,8 @@ pub struct Report {
 pub struct Run {
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// The user's name of this version of the program.
+    pub label: Option<String>,
     /// The end of the program.
     pub ended: Ended,
     /// Where, when and by which version it was made.
@@ -144,7 +148,7 @@ impl Report {
         mut notes: Vec<String>,
     ) -> Report {
         processes.sort_by_key(ProcessReport::order);
-        let Run { command, ended, provenance, objective, simulated, energy, quota } = run;
+        let Run { command, label, ended, provenance, objective, simulated, energy, quota } = run;
         let throttled = quota.as_ref().and_then(GroupAccount::throttled);
         let ran = processes.iter().any(|process| !process.regions.is_empty());
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
@@ -156,6 +160,7 @@ impl Report {
             start: None,
             busy: busy::lines(&processes, throttled),
             command,
+            label,
             ended,
             provenance,
             objective,

@@ -22,8 +22,9 @@ struct Document<'a, E> {
     trace_events: E,
 }
 
+/// Facts about the run.
 #[derive(Serialize)]
-struct About<'a> {
+pub(super) struct About<'a> {
     format: &'a str,
     version: u32,
     command: String,
@@ -34,6 +35,29 @@ struct About<'a> {
     simulated: Option<&'a str>,
     contents: &'a str,
     notes: &'a [String],
+}
+
+impl About<'_> {
+    pub(super) fn of(report: &Report) -> About<'_> {
+        let provenance = &report.provenance;
+        About {
+            format: "pacman-trace",
+            version: 1,
+            command: command_line(&report.command),
+            pacman_pmu: &provenance.version,
+            host: &provenance.host,
+            processor: provenance.processor.as_deref(),
+            began: provenance.date(),
+            simulated: report.simulated.as_deref(),
+            contents: CONTENTS,
+            notes: &report.notes,
+        }
+    }
+}
+
+/// The begin of the run, in seconds since 1970.
+pub(super) fn began(report: &Report) -> f64 {
+    report.provenance.began.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
 /// The file as text.
@@ -58,8 +82,7 @@ fn whole<P: Borrow<ProcessReport>>(
     processes: impl Iterator<Item = P>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let provenance = &report.provenance;
-    let began = provenance.began.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let began = began(report);
     let (processes, pids) = (RefCell::new(processes), RefCell::new(Pids::new()));
     let place = Cell::new(0);
     let next = || {
@@ -69,25 +92,19 @@ fn whole<P: Borrow<ProcessReport>>(
     };
     let document = Document {
         display_time_unit: "ms",
-        other_data: About {
-            format: "pacman-trace",
-            version: 1,
-            command: command_line(&report.command),
-            pacman_pmu: &provenance.version,
-            host: &provenance.host,
-            processor: provenance.processor.as_deref(),
-            began: provenance.date(),
-            simulated: report.simulated.as_deref(),
-            contents: CONTENTS,
-            notes: &report.notes,
-        },
+        other_data: About::of(report),
         trace_events: List(|| std::iter::from_fn(&next).flatten()),
     };
     document::write_line(out, &document)
 }
 
 /// The events of a process: it first, then its threads' totals.
-fn events(process: &ProcessReport, began: f64, place: usize, pids: &mut Pids) -> Vec<Event> {
+pub(super) fn events(
+    process: &ProcessReport,
+    began: f64,
+    place: usize,
+    pids: &mut Pids,
+) -> Vec<Event> {
     let offset = (process.process.began - began).max(0.0);
     let (pid, threads) = (pids.of(process.process.pid), pids.made_up());
     let host = process.process.host.as_deref().unwrap_or_default();
@@ -103,8 +120,8 @@ fn events(process: &ProcessReport, began: f64, place: usize, pids: &mut Pids) ->
         events.push(track.metadata("process_labels", "labels", host));
         events.push(track.metadata("process_sort_index", "sort_index", place));
     }
-    let logged = executions::threads(process);
-    events.extend(executions::events(process, &logged, pid, offset, pids));
+    let logged = executions::threads(process, pids);
+    events.extend(executions::events(process, &logged, pid, offset));
     events.extend(rates::events(process, &logged, pid, offset));
     events.extend(timeline::events(process, pid, offset, logged.len(), pids));
     events.extend(totals::events(process, threads, offset, pids));

@@ -1,4 +1,4 @@
-//! The events of the format that are in use.
+//! The events of a trace, as the Chrome trace event format has them.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -6,20 +6,23 @@ use serde_json::{Map, Value, json};
 /// An event: `ph` is its kind, times are microseconds.
 #[derive(Debug, Serialize)]
 pub(super) struct Event {
-    ph: &'static str,
-    name: String,
+    pub(super) ph: &'static str,
+    pub(super) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cat: Option<&'static str>,
-    pid: u32,
-    tid: u32,
+    pub(super) cat: Option<&'static str>,
+    pub(super) pid: u32,
+    pub(super) tid: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ts: Option<f64>,
+    pub(super) ts: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    dur: Option<f64>,
+    pub(super) dur: Option<f64>,
     /// The scope of a moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
-    args: Map<String, Value>,
+    pub(super) args: Map<String, Value>,
+    /// The thread of a counter, and the counter's name there. Chrome's format has counters of processes alone.
+    #[serde(skip)]
+    pub(super) below: Option<(u32, String)>,
 }
 
 /// A process or a thread of the trace.
@@ -61,6 +64,18 @@ impl Track {
         Event { ts: Some(micros(begin)), ..self.event("C", name.to_owned(), None, args) }
     }
 
+    /// The same of the track's thread, which has the name `thread`.
+    pub(super) fn counter_of(
+        self,
+        (thread, name): (&str, &str),
+        begin: f64,
+        value: (&str, f64),
+    ) -> Event {
+        let process = Track { tid: 0, ..self };
+        let below = Some((self.tid, name.to_owned()));
+        Event { below, ..process.counter(&format!("{thread}: {name}"), begin, value) }
+    }
+
     /// A moment in seconds, of the whole process.
     pub(super) fn mark(self, name: &str, at: f64, args: Map<String, Value>) -> Event {
         let event = self.event("i", name.to_owned(), None, args);
@@ -74,7 +89,8 @@ impl Track {
         cat: Option<&'static str>,
         args: Map<String, Value>,
     ) -> Event {
-        Event { ph, name, cat, pid: self.pid, tid: self.tid, ts: None, dur: None, s: None, args }
+        let Track { pid, tid } = self;
+        Event { ph, name, cat, pid, tid, ts: None, dur: None, s: None, args, below: None }
     }
 }
 

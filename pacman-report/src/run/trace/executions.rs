@@ -15,10 +15,12 @@ pub(super) struct Thread<'p> {
     pub(super) log: &'p ExecutionLog,
     /// `T0`, or `T0 (2)` for the second thread that has this number.
     pub(super) name: String,
+    /// Its number in the trace.
+    pub(super) tid: u32,
 }
 
 /// The logs of a process by the numbers of their threads.
-pub(super) fn threads(process: &ProcessReport) -> Vec<Thread<'_>> {
+pub(super) fn threads<'p>(process: &'p ProcessReport, pids: &mut Pids) -> Vec<Thread<'p>> {
     let mut numbered: Vec<(Option<u32>, &ExecutionLog)> =
         process.logs.iter().map(|log| (usual_number(&log.executions), log)).collect();
     numbered.sort_by_key(|(number, _)| number.unwrap_or(u32::MAX));
@@ -28,7 +30,7 @@ pub(super) fn threads(process: &ProcessReport) -> Vec<Thread<'_>> {
         *place += 1;
         let name = number.map_or_else(|| "outside of regions".to_owned(), |one| format!("T{one}"));
         let name = if *place > 1 { format!("{name} ({place})") } else { name };
-        Thread { log, name }
+        Thread { log, name, tid: pids.thread() }
     });
     named.collect()
 }
@@ -45,11 +47,10 @@ pub(super) fn events(
     threads: &[Thread<'_>],
     pid: u32,
     offset: f64,
-    pids: &mut Pids,
 ) -> Vec<Event> {
     let mut events = Vec::new();
-    for (place, Thread { log, name }) in threads.iter().enumerate() {
-        let track = Track { pid, tid: pids.thread() };
+    for (place, Thread { log, name, tid }) in threads.iter().enumerate() {
+        let track = Track { pid, tid: *tid };
         events.extend(track.named(name, place));
         for one in &log.executions {
             let mut args = Map::from_iter([("time_s".to_owned(), json!(one.seconds))]);

@@ -1,10 +1,14 @@
-//! The report for trace viewers, in the Chrome trace event format.
+//! The report for trace viewers, in the Chrome trace event format and in Perfetto's own.
 
 mod document;
 mod event;
 mod executions;
+mod perfetto;
+#[cfg(test)]
+mod perfetto_tests;
 mod phases;
 mod pids;
+mod protobuf;
 mod rates;
 #[cfg(test)]
 mod tests;
@@ -12,3 +16,4 @@ mod timeline;
 mod totals;
 
 pub(super) use document::{stream, write};
+pub(super) use perfetto::{stream as stream_perfetto, write as write_perfetto};

@@ -22,8 +22,8 @@ pub(super) fn events(
         let counted = thread.log.executions.iter().filter(|one| !one.counts.is_empty());
         outermost(counted.cloned().collect())
     };
-    let threads: Vec<(&str, Vec<LoggedExecution>)> =
-        threads.iter().map(|thread| (&*thread.name, counted(thread))).collect();
+    let threads: Vec<(&Thread<'_>, Vec<LoggedExecution>)> =
+        threads.iter().map(|thread| (thread, counted(thread))).collect();
     let all = || threads.iter().flat_map(|(_, executions)| executions);
     let from = all().map(|one| one.begin).fold(f64::INFINITY, f64::min);
     let to = all().map(|one| one.begin + one.seconds).fold(0.0, f64::max);
@@ -32,7 +32,7 @@ pub(super) fn events(
     }
     let length = (to - from) / INTERVALS as f64;
     let mut events = Vec::new();
-    for (name, executions) in &threads {
+    for (thread, executions) in &threads {
         for (at, event) in process.columns.events.iter().enumerate() {
             let counts = executions.iter().filter_map(|one| {
                 Some((one.begin - from, one.seconds, (*one.counts.get(at)?)? as f64))
@@ -41,14 +41,14 @@ pub(super) fn events(
             if counts.is_empty() {
                 continue;
             }
-            let (title, unit) = (format!("{name}: {}", event.title()), format!("{}/s", event.unit));
-            let track = Track { pid, tid: 0 };
+            let (title, unit) = (event.title(), format!("{}/s", event.unit));
+            let track = Track { pid, tid: thread.tid };
             let mut last = None;
             let rates = rates(&counts, length).into_iter().chain([0.0]);
             for (interval, rate) in rates.enumerate() {
                 if last != Some(rate) {
                     let begin = offset + from + interval as f64 * length;
-                    events.push(track.counter(&title, begin, (&unit, rate)));
+                    events.push(track.counter_of((&thread.name, &title), begin, (&unit, rate)));
                     last = Some(rate);
                 }
             }

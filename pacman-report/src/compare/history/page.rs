@@ -1,0 +1,31 @@
+//! A history as a page that loads nothing.
+
+use super::chain::History;
+use super::json;
+use crate::{document, run};
+
+/// The page.
+pub(super) fn write(history: &History) -> String {
+    of_document(document::line(&json::document(history)).as_bytes())
+}
+
+/// The page of a history's JSON document.
+pub(super) fn of_document(document: &[u8]) -> String {
+    run::assembled(include_str!("history.html"), STYLE, document, SCRIPT)
+}
+
+const STYLE: &str = concat!(
+    include_str!("../../run/page/page.css"),
+    include_str!("../../run/page/pictures.css"),
+    include_str!("history.css"),
+);
+const SCRIPT: &str = concat!(
+    "'use strict';\n(() => {\n",
+    include_str!("../../run/page/amounts.js"),
+    include_str!("../../run/page/elements.js"),
+    include_str!("../../run/page/states.js"),
+    include_str!("charts.js"),
+    include_str!("history.js"),
+    include_str!("../../run/page/reading.js"),
+    "})();\n",
+);
