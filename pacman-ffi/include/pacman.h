@@ -90,8 +90,9 @@
  * child calls exec() next. A child of a bare clone() must not use the library: it
  * must not close handles, and calls that read counters may die of SIGSEGV.
  *
- * On x86-64 the library leaves the program's floating-point state alone: its own
- * computations raise no traps and keep the rounding mode and the flags.
+ * On x86-64 and AArch64 the library leaves the program's floating-point state
+ * alone: its own computations raise no traps and keep the rounding mode and the
+ * flags.
  *
  *
  * ERRORS
@@ -349,7 +350,7 @@ typedef struct pacman_session pacman_session;
 
 /* pacman_options.clock: the source of wall time. */
 #define PACMAN_CLOCK_BEST      0u /* the TSC where Linux trusts it */
-#define PACMAN_CLOCK_TSC       1u /* the processor's time stamp counter */
+#define PACMAN_CLOCK_TSC       1u /* the time stamp counter, or CNTVCT_EL0 */
 #define PACMAN_CLOCK_MONOTONIC 2u /* clock_gettime(CLOCK_MONOTONIC) */
 
 /* The most events of a session, and the most that it counts at a time. A program

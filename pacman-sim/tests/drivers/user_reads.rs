@@ -53,6 +53,17 @@ fn reads_on_request_have_64_bits_or_32() {
     }
 }
 
+/// Linux would put cycles of 64 bits on the cycle counter alone, and on SMT cores on none.
+#[test]
+fn a_group_of_cycles_asks_for_32_bits() {
+    for (events, width) in [("cpu-cycles", 32), ("cpu-cycles,instructions", 64)] {
+        let program = Program::on("skylake_arm64");
+        let session =
+            Session::builder(format!("of cycles: {events}")).on(&program.machine).events(events);
+        assert_eq!(way(&session.start().unwrap()), (ReadPath::Rdpmc, Some(width)), "{events}");
+    }
+}
+
 #[test]
 fn hidden_slots_are_read_by_the_kernel() {
     let path = |hidden: bool| {
