@@ -38,7 +38,7 @@
 //!
 //! # Costs
 //!
-//! The tables are 0.3 MB, searched in place. A name of a table needs no heap, and
+//! The tables are 0.4 MB, searched in place. A name of a table needs no heap, and
 //! less than a microsecond once the table is cached. An expression allocates one vector.
 #![forbid(unsafe_code)]
 
