@@ -1,6 +1,6 @@
 //! The lab's machines, each booted once for all of its jobs: a boot takes longer than most jobs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
@@ -39,7 +39,7 @@ pub(crate) const TIMED_HASWELL: Options = &["--cpu", "core", "--time", "--xclk-r
 pub(crate) const TIMED_NEHALEM: Options = &["--cpu", "core", "--time", "--model", "Nehalem"];
 
 /// A busy machine's boots take several times as long as an idle one's.
-const LIMIT: [&str; 2] = ["--timeout", "900"];
+pub(crate) const LIMIT: [&str; 2] = ["--timeout", "900"];
 
 /// The output of a job, on both streams, and its exit status.
 pub(crate) struct Said {
@@ -229,7 +229,7 @@ fn started(options: &[&str], script: &str, programs: &[&Path]) -> Output {
     }
 }
 
-/// Boots a machine, runs each line in a shell of its own, and tells the answers apart.
+/// Boots a machine and runs each line.
 ///
 /// The hybrid machine is alone on the host. Beside another guest one of its threads once took two
 /// million instructions more than its loops, for a reason that is not known.
@@ -238,10 +238,15 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
     let is_alone = options == ALDER_LAKE;
     let _alone = is_alone.then(|| OTHERS.write().unwrap_or_else(PoisonError::into_inner));
     let _beside = (!is_alone).then(|| OTHERS.read().unwrap_or_else(PoisonError::into_inner));
-    let framed = |(number, line): (usize, &&str)| {
-        format!("echo JOB {number}; ( {line} ); status=$?; echo; echo END {number} $status; ")
-    };
-    let script: String = lines.iter().enumerate().map(framed).collect();
+    answers(lines, |script| {
+        let programs = programs(script);
+        let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
+        started(&[options, &LIMIT].concat(), script, &programs)
+    })
+}
+
+/// The programs that a script names.
+fn programs(script: &str) -> Vec<PathBuf> {
     let wants = |program: &str| script.contains(&format!("/t/{program} "));
     let mut programs = Vec::new();
     programs.extend(wants("lab-guest").then(lab::guest));
@@ -266,8 +271,16 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
     if ["lab-regions", "lab-energy", "lab-nodes", "lab-rates", "lab-slots"].into_iter().any(wants) {
         programs.extend(lab::libpacman_omp());
     }
-    let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
-    let output = started(&[options, &LIMIT].concat(), &script, &programs);
+    programs
+}
+
+/// Gives a machine one script, which runs each line in a shell of its own, and tells the answers apart.
+pub(crate) fn answers(lines: &[&str], boot: impl FnOnce(&str) -> Output) -> Vec<Said> {
+    let framed = |(number, line): (usize, &&str)| {
+        format!("echo JOB {number}; ( {line} ); status=$?; echo; echo END {number} $status; ")
+    };
+    let script: String = lines.iter().enumerate().map(framed).collect();
+    let output = boot(&script);
     let all = String::from_utf8_lossy(&output.stdout);
     let answer = |number: usize| {
         let rest = all.split_once(&format!("JOB {number}\n"))?.1;

@@ -27,6 +27,11 @@ pub(crate) fn job(probe: &str) -> String {
 /// # Panics
 /// If it does not compile.
 pub(crate) fn program(probe: &'static str) -> PathBuf {
+    compiled_by("gcc", probe)
+}
+
+/// As [`program`], by another compiler.
+pub(crate) fn compiled_by(gcc: &str, probe: &'static str) -> PathBuf {
     // Another machine may be copying the file: it must not be written again.
     static COMPILED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     let mut compiled = COMPILED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -38,8 +43,8 @@ pub(crate) fn program(probe: &'static str) -> PathBuf {
     }
     let source = format!("{}/../lab/probes/{probe}.c", env!("CARGO_MANIFEST_DIR"));
     // Static, so that the guest needs none of the libraries.
-    let mut compile = Command::new("gcc");
-    compile.args(["-O2", "-Wall", "-static", &source, "-o"]).arg(&program);
+    let mut compile = Command::new(gcc);
+    compile.args(["-O2", "-Wall", "-static", "-pthread", &source, "-o"]).arg(&program);
     assert!(compile.status().is_ok_and(|status| status.success()), "{source} does not compile");
     compiled.insert(probe);
     program

@@ -33,7 +33,7 @@ fn all() -> Vec<(String, Modules)> {
         (root.display().to_string(), read)
     });
     let mut all: Vec<_> = read.collect();
-    for folder in ["lab/qemu/model", "lab/probes"] {
+    for folder in ["lab/qemu/model", "lab/qemu-arm/model", "lab/probes"] {
         let files = fs::read_dir(workspace::root().join(folder)).expect("a folder");
         let mut files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
         files.retain(|file| file.extension().is_some_and(|ending| ending == "c" || ending == "h"));

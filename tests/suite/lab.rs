@@ -12,12 +12,27 @@ pub fn command() -> Option<PathBuf> {
         if let Some(named) = std::env::var_os("PACMAN_LAB") {
             return Some(PathBuf::from(named)).filter(|lab| lab.exists());
         }
-        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab"));
-        let check = Command::new(folder.join("build")).arg("--check").status();
-        check.is_ok_and(|status| status.success()).then(|| folder.join("lab"))
+        own(&["--check"])
     };
     FOUND.get_or_init(find).clone()
 }
+
+/// The repository's own lab, if `lab/build` finds what the arguments ask for.
+fn own(check: &[&str]) -> Option<PathBuf> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab"));
+    let checked = Command::new(folder.join("build")).args(check).status();
+    checked.is_ok_and(|status| status.success()).then(|| folder.join("lab"))
+}
+
+/// The lab's command, if its Arm emulator is built and programs for it can be compiled.
+fn arm_command() -> Option<PathBuf> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let compiles = || Command::new(ARM_GCC).arg("--version").output().is_ok();
+    FOUND.get_or_init(|| own(&["--arch", "aarch64", "--check"]).filter(|_| compiles())).clone()
+}
+
+/// The C compiler for the Arm guest, which `.ci/cross` installs.
+pub const ARM_GCC: &str = "aarch64-linux-gnu-gcc";
 
 /// The lab's guest program as a user would build it: with optimisation, because
 /// the edges of a counted phase are the library's own instructions.
@@ -26,14 +41,23 @@ pub fn command() -> Option<PathBuf> {
 /// If it does not build.
 pub fn guest() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT
-        .get_or_init(|| {
-            stripped(&built(
-                &["--release", "--package", "pacman-tests", "--bin", "lab-guest"],
-                "lab-guest",
-            ))
-        })
-        .clone()
+    BUILT.get_or_init(|| stripped("strip", &built(&GUEST, "lab-guest"))).clone()
+}
+
+const GUEST: [&str; 5] = ["--release", "--package", "pacman-tests", "--bin", "lab-guest"];
+
+/// The lab's guest program for Arm.
+///
+/// # Panics
+/// If it does not build.
+pub fn arm_guest() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let cross = || {
+        let mut cross = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/cross"));
+        cross.arg("aarch64");
+        stripped("aarch64-linux-gnu-strip", &built_by(cross, &GUEST, "lab-guest"))
+    };
+    BUILT.get_or_init(cross).clone()
 }
 
 /// The command `pacman-pmu`.
@@ -44,7 +68,10 @@ pub fn pacman_pmu() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT
         .get_or_init(|| {
-            stripped(&built(&["--package", "pacman-cli", "--bin", "pacman-pmu"], "pacman-pmu"))
+            stripped(
+                "strip",
+                &built(&["--package", "pacman-cli", "--bin", "pacman-pmu"], "pacman-pmu"),
+            )
         })
         .clone()
 }
@@ -59,15 +86,22 @@ pub fn libpacman_omp() -> [PathBuf; 2] {
         .get_or_init(|| {
             let engine =
                 built(&["--release", "--package", "pacman-omp"], "libpacman_omp_engine.so");
-            [stripped(&engine.with_file_name("libpacman_omp.so")), stripped(&engine)]
+            [
+                stripped("strip", &engine.with_file_name("libpacman_omp.so")),
+                stripped("strip", &engine),
+            ]
         })
         .clone()
 }
 
 /// The file of that name that `cargo build` makes with these options.
 fn built(options: &[&str], file: &str) -> PathBuf {
+    built_by(Command::new(env!("CARGO")), options, file)
+}
+
+fn built_by(mut cargo: Command, options: &[&str], file: &str) -> PathBuf {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let built = Command::new(env!("CARGO"))
+    let built = cargo
         .args(["build", "--quiet", "--message-format", "json"])
         .args(options)
         .current_dir(root)
@@ -82,11 +116,11 @@ fn built(options: &[&str], file: &str) -> PathBuf {
 
 /// A copy without debugging information: a guest unpacks its programs by emulation, and ninety
 /// megabytes of names take longer than its boot.
-fn stripped(program: &Path) -> PathBuf {
+fn stripped(strip: &str, program: &Path) -> PathBuf {
     let copy = program.parent().expect("a directory").join("stripped");
     fs::create_dir_all(&copy).expect("cargo's own directory can be written to");
     let copy = copy.join(program.file_name().expect("a program has a name"));
-    let mut strip = Command::new("strip");
+    let mut strip = Command::new(strip);
     strip.arg("--strip-debug").arg("-o").arg(&copy).arg(program);
     // Without binutils the boots take longer.
     if strip.status().is_ok_and(|status| status.success()) { copy } else { program.into() }
@@ -97,7 +131,19 @@ fn stripped(program: &Path) -> PathBuf {
 /// # Panics
 /// If there is no lab, or it cannot be started.
 pub fn shell(options: &[&str], line: &str, programs: &[&Path]) -> Output {
-    let mut lab = Command::new(command().expect("a lab"));
+    shell_of(&command().expect("a lab"), options, line, programs)
+}
+
+/// As [`shell`], in an Arm guest.
+///
+/// # Panics
+/// If there is no Arm lab, or it cannot be started.
+pub fn arm_shell(options: &[&str], line: &str, programs: &[&Path]) -> Output {
+    shell_of(&arm_command().expect("an Arm lab"), options, line, programs)
+}
+
+fn shell_of(lab: &Path, options: &[&str], line: &str, programs: &[&Path]) -> Output {
+    let mut lab = Command::new(lab);
     lab.args(QUICK).args(options).args(["--", line]).args(programs);
     lab.output().expect("the lab starts")
 }
@@ -113,6 +159,17 @@ pub fn is_there() -> bool {
     let there = command().is_some();
     if !there {
         crate::skipped(LACK);
+    }
+    there
+}
+
+/// Whether there is an Arm lab; says so where there is none.
+pub fn arm_is_there() -> bool {
+    let there = arm_command().is_some();
+    if !there {
+        crate::skipped(
+            "no Arm lab: `lab/build --arch aarch64` builds it, `.ci/cross aarch64` its compiler",
+        );
     }
     there
 }

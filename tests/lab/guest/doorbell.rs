@@ -1,5 +1,6 @@
 //! Known work, and the lab's doorbell: events that happen as often as the program says.
 
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn tsc() -> u64 {
     // SAFETY: every x86-64 processor has a time stamp counter, and Linux lets it be read.
     unsafe { core::arch::x86_64::_rdtsc() }
@@ -9,27 +10,48 @@ pub(crate) fn tsc() -> u64 {
 #[inline(always)]
 pub(crate) fn known_loop(iterations: u64) {
     // SAFETY: counts a register down and touches nothing else.
+    #[cfg(target_arch = "x86_64")]
     unsafe {
         core::arch::asm!("2:", "dec {n}", "jnz 2b", n = inout(reg) iterations => _,
+            options(nomem, nostack));
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        core::arch::asm!("2:", "subs {n}, {n}, #1", "b.ne 2b", n = inout(reg) iterations => _,
             options(nomem, nostack));
     }
 }
 
 /// The event happens `times` times now.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn ring(selector: u64, times: u64) {
     call(0x4c50_4d01, selector, times);
 }
 
+/// The event happens `times` times now: on Arm, one write of a register that the lab has.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn ring(event: u64, times: u64) {
+    // SAFETY: changes counters alone, of an emulator that has the register.
+    unsafe {
+        core::arch::asm!("msr s3_3_c15_c0_1, {}", in(reg) event << 48 | times,
+            options(nomem, nostack));
+    }
+}
+
 /// User and kernel instructions retired by this hardware context since it started.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn retired() -> (u64, u64) {
     call(0x4c50_4d02, 0, 0)
 }
 
 /// The whole of the slots in [`use_slots`].
+#[cfg(target_arch = "x86_64")]
 pub(crate) const TEN_THOUSAND: u64 = 10_000;
 
 /// From now on this hardware context's slots are in these categories, in ten thousandths: four of the
 /// first level, four of the second.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn use_slots(shares: [u64; 8]) {
     let packed = |level: &[u64]| level.iter().rev().fold(0, |word, share| word << 16 | share);
     let (first, second): (u64, u64) = (packed(&shares[..4]), packed(&shares[4..]));
@@ -51,6 +73,7 @@ pub(crate) fn use_slots(shares: [u64; 8]) {
 }
 
 /// The lab's CPUID leaves: 64-bit arguments and answers, which the intrinsic cuts off.
+#[cfg(target_arch = "x86_64")]
 fn call(leaf: u32, selector: u64, number: u64) -> (u64, u64) {
     let (low, high): (u64, u64);
     // SAFETY: CPUID changes only the registers named; RBX, which LLVM keeps for itself,

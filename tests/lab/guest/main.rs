@@ -1,15 +1,19 @@
-//! The program that runs in the lab's guests; `lab/main.rs` judges what it prints.
+//! The program that runs in the lab's guests; `lab/main.rs` judges what it prints. Jobs that are about
+//! x86 processors alone are there on x86.
 
 mod by_registers;
 mod conflicts;
 mod contention;
 mod doorbell;
 mod eight;
+#[cfg(target_arch = "x86_64")]
 mod flags;
 mod foreign;
 mod forked;
 mod groups;
+#[cfg(target_arch = "x86_64")]
 mod hybrid;
+#[cfg(target_arch = "x86_64")]
 mod netburst;
 mod presets;
 mod registers;
@@ -17,8 +21,10 @@ mod rest;
 mod siblings;
 mod smt;
 mod stat;
+#[cfg(target_arch = "x86_64")]
 mod topdown;
 mod turns;
+#[cfg(target_arch = "x86_64")]
 mod whole;
 mod wide;
 
@@ -31,19 +37,26 @@ fn main() {
         ["unprivileged"] => by_registers::unprivileged(),
         ["eight"] => eight::run(),
         ["conflicts"] => conflicts::run(),
+        #[cfg(target_arch = "x86_64")]
         ["flags"] => flags::run(),
         ["foreign", how] => foreign::run(how),
         ["forked"] => forked::run(),
+        #[cfg(target_arch = "x86_64")]
         ["hybrid"] => hybrid::run(),
         ["model"] => model(),
+        #[cfg(target_arch = "x86_64")]
         ["netburst"] => netburst::run(),
+        #[cfg(target_arch = "x86_64")]
         ["netburst-hold"] => netburst::hold(),
         ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
         ["smt", seconds] => smt::run(seconds.parse().expect("a number of seconds")),
+        #[cfg(target_arch = "x86_64")]
         ["topdown"] => topdown::run(),
         ["turns", how, by] => turns::run(how, by),
+        #[cfg(target_arch = "x86_64")]
         ["whole"] => whole::run(),
+        #[cfg(target_arch = "x86_64")]
         ["halves"] => whole::half_each(),
         ["stat-threads"] => stat::threads(),
         ["stat-bound"] => stat::bound(),
