@@ -246,7 +246,7 @@ fn factors(reports: &[RunDocument]) -> Option<Factors> {
         serialization: of(|tree| tree.serialization)?,
         load_balance: of(|tree| tree.load_balance)?,
         scheduling: of(|tree| tree.scheduling)?,
-        processor_share: shares.and_then(|shares| median::of(shares)),
+        processor_share: shares.and_then(median::of),
     })
 }
 
