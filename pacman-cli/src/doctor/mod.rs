@@ -64,7 +64,7 @@ JSON:
   findings     a list, in the order of the trials, of
     subject    system-call, hardware-events, hardware-group, kernel-mode, user-reads,
                software-events, ledgers, descriptors, locked-memory, watchdog, hybrid,
-               virtual-machine, container, cpu-limits or clock-source
+               virtual-machine, guests, container, cpu-limits or clock-source
     tried      the trial
     outcome    works, in-the-way (an obstacle that can be removed), missing (one that cannot) or
                noted (a fact)

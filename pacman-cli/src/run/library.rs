@@ -25,7 +25,9 @@ pub fn find() -> CliResult<PathBuf> {
     match whole.or_else(|| all().next()) {
         Some(path) => check(path),
         None => Err(CliError::BadInput(format!(
-            "{FILE} is not in {}, nor in ../lib or ../lib/pacman beside it; {VARIABLE} can name it",
+            "{FILE}, which run preloads, is not in {}, nor in ../lib or ../lib/pacman beside it: cargo install leaves it \
+             out; run ./install.sh in the sources, or build it there with cargo build --release -p pacman-omp, and let \
+             {VARIABLE} name it",
             shown_path(&beside)
         ))),
     }

@@ -11,6 +11,7 @@ use pacman_core::platform::{self, CoreTypePmu, PlatformRef};
 use super::cause::{Cause, Circumstances, Scope};
 use super::diagnosis::{Diagnosis, Verdict};
 use super::finding::{Check, Finding, Outcome};
+use super::hypervisor;
 use super::limits;
 use super::recorder::Recorder;
 use super::surroundings::Limits;
@@ -117,7 +118,7 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         if !countable.is_empty() {
             findings.extend(limits::locked_memory(&self.facts));
         }
-        findings.extend(limits::facts(&self.facts));
+        findings.extend(limits::facts(&self.facts, self.virtual_counters(countable.first())));
         Diagnosis { verdict, findings }
     }
 
@@ -316,6 +317,16 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
             return finding;
         }
         finding.with_help(self.facts.help(cause, Scope::UserMode))
+    }
+
+    /// The kind of the counters of KVM's guest.
+    fn virtual_counters(&self, event: Option<&Event>) -> Option<String> {
+        let facts = &self.facts;
+        if !facts.permissions.virtual_machine || !facts.around.kvm_guest {
+            return None;
+        }
+        let read = trial::read_time(&self.sys, facts.permissions, event?);
+        Some(hypervisor::told(read, hypervisor::exit_time()))
     }
 
     /// The events that every unprivileged session counts without perf events.

@@ -92,6 +92,8 @@ pub(crate) enum Check {
     Hybrid,
     /// A virtual machine.
     VirtualMachine,
+    /// The counters of guests on this machine.
+    Guests,
     /// A container.
     Container,
     /// CPUs or CPU time taken away by affinity or cgroups.
@@ -198,6 +200,7 @@ impl fmt::Display for Check {
             Check::Watchdog => "NMI watchdog",
             Check::Hybrid => "hybrid cores",
             Check::VirtualMachine => "virtual machine",
+            Check::Guests => "KVM's guests",
             Check::Container => "container",
             Check::CpuLimits => "CPU limits",
             Check::ClockSource => "clock source",

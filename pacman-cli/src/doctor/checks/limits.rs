@@ -2,6 +2,7 @@
 
 use super::cause::{Cause, Circumstances, Scope};
 use super::finding::{Check, Finding, Help};
+use super::hypervisor::Guests;
 use pacman_core::arch::CLOCK_SOURCE;
 use pacman_core::backend::perf::TRUST_DRIVER;
 use pacman_events::plural::number;
@@ -66,8 +67,9 @@ pub(super) fn locked_memory(facts: &Circumstances) -> Option<Finding> {
     )
 }
 
-/// Facts that are neither good nor bad, but explain numbers.
-pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
+/// Facts that are neither good nor bad, but explain numbers. `virtual_counters` says of which kind a guest's are, if
+/// that is known.
+pub(super) fn facts(facts: &Circumstances, virtual_counters: Option<String>) -> Vec<Finding> {
     let permissions = facts.permissions;
     let mut found = Vec::new();
     if let Some(doubt) = permissions.driver_doubt {
@@ -116,12 +118,19 @@ pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
         );
     }
     if permissions.virtual_machine && permissions.has_pmu() {
-        found.push(Finding::noted(
-            Check::VirtualMachine,
-            "read the processor's flags",
-            "counters belong to a hypervisor, which may emulate or share them",
-        ));
+        found.push(match virtual_counters {
+            Some(kind) => {
+                let tried = "read the processor's flags, and timed RDPMC and CPUID";
+                Finding::noted(Check::VirtualMachine, tried, format!("counters are {kind}"))
+            }
+            None => Finding::noted(
+                Check::VirtualMachine,
+                "read the processor's flags",
+                "counters belong to a hypervisor, which may emulate or share them",
+            ),
+        });
     }
+    found.extend(facts.around.guests.map(Guests::finding));
     if let Some(container) = permissions.container {
         found.push(Finding::noted(
             Check::Container,

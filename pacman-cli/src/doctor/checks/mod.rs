@@ -9,6 +9,7 @@ mod cause;
 mod diagnosis;
 mod examine;
 mod finding;
+mod hypervisor;
 mod limits;
 mod recorder;
 mod remedy;

@@ -10,6 +10,7 @@ use pacman_core::backend::perf::PerfPermissions;
 use pacman_core::platform::{self, CoreTypePmu};
 use pacman_topology::Topology;
 
+use super::hypervisor::{self, Guests};
 use pacman_events::plural::number;
 
 /// `CAP_SYS_ADMIN` and `CAP_PERFMON`, as bits of a capability set.
@@ -44,6 +45,10 @@ pub(crate) struct Limits {
     pub(crate) page_allowance_kb: Option<u64>,
     /// The process's limit on locked memory in bytes; `None` for no limit.
     pub(crate) locked_memory: Option<u64>,
+    /// KVM runs this guest.
+    pub(crate) kvm_guest: bool,
+    /// What KVM on this machine gives its guests; `None` without KVM.
+    pub(crate) guests: Option<Guests>,
     /// Linux's source of time.
     pub(crate) clock_source: Option<String>,
     /// The restrictions of CPUs and CPU time, one line each.
@@ -67,6 +72,7 @@ impl Limits {
     pub(crate) fn read() -> Limits {
         let mut facts = Limits::read_under(Path::new("/"));
         facts.core_types = platform::host().core_types();
+        facts.kvm_guest = hypervisor::is_kvm();
         if let Ok(topology) = Topology::of(platform::host()) {
             let all = topology.contexts().len();
             let lost = topology.restrictions().iter().map(|restriction| {
@@ -117,6 +123,8 @@ impl Limits {
                 .map_or(0, |entries| (entries.count() as u64).saturating_sub(1)),
             page_allowance_kb: text("proc/sys/kernel/perf_event_mlock_kb").trim().parse().ok(),
             locked_memory: locked.and_then(|bytes| bytes.parse().ok()),
+            kvm_guest: false,
+            guests: Guests::read_under(root),
             clock_source: Some(clock.trim().to_owned()).filter(|name| !name.is_empty()),
             cpu_limits: Vec::new(),
         }
@@ -167,6 +175,7 @@ mod tests {
             write(&format!("proc/self/fd/{fd}"), "");
         }
         write("proc/sys/kernel/perf_event_mlock_kb", "516\n");
+        write("sys/module/kvm_intel/parameters/enable_mediated_pmu", "Y\n");
         write("sys/kernel/security/lsm", "capability,apparmor\n");
         write("sys/devices/system/cpu/online", "0-1\n");
         write("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
@@ -189,6 +198,8 @@ mod tests {
                 open_files: 3,
                 page_allowance_kb: Some(516),
                 locked_memory: Some(65536),
+                kvm_guest: false,
+                guests: Some(Guests::Mediated),
                 clock_source: Some("hpet".into()),
                 cpu_limits: vec![],
             }

@@ -1,15 +1,17 @@
 //! Opening events for the calling thread as a session does, and watching them count.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use pacman_core::Result;
 use pacman_core::backend::perf::{PerfBackend, PerfPermissions, PerfSys, Sharing};
-use pacman_core::backend::{Backend, Caps, Reading, Target};
+use pacman_core::backend::{Backend, Caps, ReadPath, Reading, Target};
 use pacman_core::event::{Event, Software, Source};
 
 use super::cause::Scope;
+use super::hypervisor::quickest;
 
 /// Opened events with their counts over a little work.
 #[derive(Debug)]
@@ -34,6 +36,22 @@ pub(super) fn count<S: PerfSys + Clone>(
     counters.read(&mut after)?;
     let counts = before.counts.iter().zip(&after.counts).map(|(b, a)| a.wrapping_sub(*b));
     Ok(Counted { counts: counts.take(events.len()).collect(), caps: counters.caps() })
+}
+
+/// The time of a read by RDPMC; `None` where the event is read otherwise.
+pub(super) fn read_time<S: PerfSys + Clone>(
+    sys: &S,
+    permissions: &PerfPermissions,
+    event: &Event,
+) -> Option<Duration> {
+    let permissions = permissions.clone().trusting_driver();
+    let events = std::slice::from_ref(event);
+    let backend = PerfBackend::with_sys(sys.clone(), events, Sharing::Pinned, permissions).ok()?;
+    let counters = backend.open(Target::Caller).ok()?;
+    let mut reading = Reading::EMPTY;
+    let mut is_read = counters.caps().read_path == ReadPath::Rdpmc;
+    let time = quickest(|| is_read &= counters.read(&mut reading).is_ok());
+    is_read.then_some(time)
 }
 
 /// Tests whether `perf_event_open(2)` reaches the kernel. The kernel refuses a too short structure
