@@ -116,7 +116,7 @@ impl Caps {
     }
 }
 
-/// Why a group is not read by RDPMC although its counter pages offer it.
+/// Why a group is not read in user mode although its counter pages offer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoUserReads {
@@ -130,7 +130,7 @@ pub enum NoUserReads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadPath {
-    /// RDPMC in user mode under the kernel page's sequence lock: no system call.
+    /// RDPMC, or MRS on AArch64, in user mode under the kernel page's sequence lock: no system call.
     Rdpmc,
     /// One `read(2)` of the whole group.
     ReadCall,

@@ -133,21 +133,20 @@ impl<S: PerfSys + Clone> Group<S> {
         exclusive: bool,
         user_reads: UserReads,
     ) -> Result<Group<S>, ResolveError> {
-        let map = user_reads != UserReads::Missing;
-        let open = |reads| Group::open_asking(sys, members, target, exclusive, map, reads);
+        let open = |map, reads| Group::open_asking(sys, members, target, exclusive, map, reads);
         if user_reads != UserReads::OnRequest {
-            return open(0);
+            return open(user_reads != UserReads::Missing, 0);
         }
         // All counters of a group are read at one width. Before Armv8.5 there are 64 bits for the cycle
         // counter alone. Linux withholds that on SMT cores and says so only by not counting: so a group of
         // cycles asks for 32 bits.
-        if members.iter().all(Member::counts_arm_cycles) {
-            return open(USER_ACCESS);
-        }
-        match open(USER_ACCESS | LONG) {
-            Err(refusal) if refusal.errno.0 == libc::EOPNOTSUPP => open(USER_ACCESS),
-            opened => opened,
-        }
+        let asked: &[u64] = match members.iter().all(Member::counts_arm_cycles) {
+            true => &[USER_ACCESS],
+            false => &[USER_ACCESS | LONG, USER_ACCESS],
+        };
+        // Without them the kernel reads: a count does not depend on user reads.
+        let granted = asked.iter().find_map(|reads| open(true, *reads).ok());
+        granted.map_or_else(|| open(false, 0), Ok)
     }
 
     fn open_asking(
