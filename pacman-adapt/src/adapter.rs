@@ -353,12 +353,6 @@ impl Builder {
         self
     }
 
-    /// The most samples of one search; the default is 24.
-    pub fn budget(mut self, samples: u32) -> Builder {
-        self.rules.budget = samples;
-        self
-    }
-
     /// Measures the cost of a decision on this machine, and makes the adapter.
     ///
     /// # Errors

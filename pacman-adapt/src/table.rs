@@ -19,8 +19,6 @@ pub(super) struct CandidateRow {
     threads: u32,
     /// The numbers of cores, of contexts on each, and of nodes; 0 where they are no part of the configuration.
     given: [u32; 3],
-    /// Threads without cores count as one core each.
-    pub(super) cores: f64,
     /// The NUMA nodes with threads. Cores without a number of nodes may be on all.
     pub(super) nodes: u32,
     /// The greatest throughput of its contexts, where the first context of a core has 1.
@@ -62,7 +60,6 @@ impl CandidateTable {
             CandidateRow {
                 threads: on.threads(),
                 given: [on.cores(), on.per_core(), on.nodes()].map(Option::unwrap_or_default),
-                cores,
                 nodes,
                 capacity: capacity(on),
                 logs: [cores, f64::from(per_core), f64::from(nodes)].map(f64::ln),
@@ -109,15 +106,6 @@ impl CandidateTable {
                 true => fewer <= cores && less <= contexts,
                 false => small.threads <= large.threads,
             }
-    }
-
-    /// Whether `other` has the contexts of `at` on each core and its nodes, so that only cores differ.
-    /// Threads without cores count as one core each.
-    #[inline]
-    pub(super) fn are_in_line(&self, at: usize, other: usize) -> bool {
-        let ([_, row, nodes], [_, contexts, there]) = (self.rows[at].given, self.rows[other].given);
-        let is_near = nodes == 0 || there == 0 || nodes == there;
-        is_near && (contexts == row || contexts == row.max(1))
     }
 
     /// Whether two have the same cores, with one context more or fewer on each, or on other nodes.

@@ -6,13 +6,14 @@ use crate::posterior::{Hypothesis, Source};
 use crate::predict::{Configuration, Predictor, Sample, Step};
 use crate::reason::Reason;
 
-use super::rules::State;
-use super::{Controller, DISPROVES, is_measurable};
+use super::observe::is_measurable;
+use super::{Controller, State};
 
 /// Executions at the default whose counts are kept: more than any predictor has event sets.
 const COUNTED: usize = 8;
-/// The standard deviation of a recalled ratio, as a part of it.
+/// The standard deviation of a recalled ratio, as a part of it, and the most that it may be off: five of them.
 const RECALLED: f64 = 0.04;
+const DISPROVES: f64 = 1.2;
 /// The standard deviations from a prediction to the end of its interval of 90 %.
 const HALF_WIDTH: f64 = 1.65;
 /// The greatest error of a trusted prediction, in half-widths of that interval. One in twenty exceeds the
@@ -55,10 +56,10 @@ impl Controller {
     /// The costs that this run has measured or recalled. `None` before an execution at the default and one
     /// elsewhere.
     pub fn evidence(&self) -> Option<Evidence> {
-        let (default, all) = (self.default_index(), self.candidates().all());
-        let others = all.iter().enumerate().filter(|(at, _)| *at != default);
-        let ratio = |(at, &on)| Some((on, self.posterior.ratio(at)?));
-        let ratios: Vec<_> = others.filter_map(ratio).collect();
+        let others = self.candidates().all().iter().enumerate();
+        let others = others.filter(|(at, _)| *at != self.default_index());
+        let ratios: Vec<_> =
+            others.filter_map(|(at, &on)| Some((on, self.posterior.ratio(at)?))).collect();
         let default_cost = self.posterior.usual();
         let is_known = default_cost.is_finite() && !ratios.is_empty();
         is_known.then_some(Evidence { default_cost, ratios, is_same_work: false })
@@ -88,7 +89,7 @@ impl Controller {
     /// A program that counts them calls [`counted`](Self::counted). Without that call the phase goes on
     /// without predictions.
     pub fn wanted(&self) -> &[String] {
-        if self.next == self.default_index() { &self.advice.wanted } else { &[] }
+        if self.next == self.default_index() { &self.wanted } else { &[] }
     }
 
     /// Takes the counts of the execution that the next call of [`finished`](Self::finished)
@@ -97,28 +98,20 @@ impl Controller {
     /// It ignores counts at configurations other than the default, and counts that are no longer
     /// wanted.
     pub fn counted(&mut self, sample: Sample) {
-        let is_wanted = !self.advice.wanted.is_empty() && self.state == State::Sampling;
+        let is_wanted = !self.wanted.is_empty() && self.state == State::Sampling;
         let is_default = sample.configuration() == self.candidates().default();
-        if is_wanted && is_default && self.advice.counted.len() < COUNTED {
-            self.advice.counted.push(sample);
+        if is_wanted && is_default && self.counted.len() < COUNTED {
+            self.counted.push(sample);
         }
     }
 
-    /// Asks the predictor again, if it may have a new answer. Its forecasts become hypotheses.
+    /// Asks the predictor, whose forecasts become hypotheses. Returns its next step.
     pub(super) fn consult(&mut self) -> Option<Step> {
-        let predictor = self.rules.predictor.clone()?;
-        let default = self.candidates().default();
-        let forecasts = |all: &[Option<Hypothesis>]| {
-            all.iter().flatten().filter(|told| told.source == Source::Forecast).count()
-        };
-        let (before, was_new) = (forecasts(&self.posterior.hypotheses), self.posterior.is_new);
-        self.posterior.forget(Source::Forecast);
+        let predictor = self.predictor.clone()?;
         let asked = self.ask(predictor.as_ref());
-        // Laws take the place of a forecast that is no longer there.
-        self.posterior.is_new = was_new || forecasts(&self.posterior.hypotheses) != before;
         Some(asked.unwrap_or_else(|error| {
-            let why = format!("the predictor gave up: {error}");
-            Step::Decide { configuration: default, why }
+            let (configuration, why) = (self.candidates().default(), error.to_string());
+            Step::Decide { configuration, why: format!("the predictor gave up: {why}") }
         }))
     }
 
@@ -126,41 +119,35 @@ impl Controller {
     /// default's cost. Predictions are times. They also limit other costs, because on fewer threads no cost grows
     /// with a higher power of the time than the rules say.
     fn ask(&mut self, predictor: &dyn Predictor) -> crate::Result<Step> {
-        let (posterior, counted) = (&self.posterior, &self.advice.counted);
-        let (all, usual) = (posterior.candidates.all(), posterior.usual());
-        let seconds = counted.iter().map(Sample::seconds).sum::<f64>() / counted.len() as f64;
-        let unit = if counted.is_empty() { 1.0 } else { seconds / usual };
-        let mut samples = counted.clone();
-        let others = posterior.measured().iter();
-        for &at in others.filter(|&&at| at != self.default_index() || counted.is_empty()) {
-            samples.push(Sample::new(all[at], posterior.level(at) * unit)?);
+        let (default, usual) = (self.default_index(), self.posterior.usual());
+        let mut samples = self.counted.clone();
+        let seconds = samples.iter().map(Sample::seconds).sum::<f64>() / samples.len() as f64;
+        let unit = if samples.is_empty() { usual } else { seconds };
+        let is_new = |at: &usize| *at != default || self.counted.is_empty();
+        for at in self.posterior.measured().filter(is_new) {
+            let seconds = self.posterior.level(at) / usual * unit;
+            samples.push(Sample::new(self.candidates().all()[at], seconds)?);
         }
         let step = predictor.step(&samples)?;
-        self.advice.wanted = match &step {
-            Step::Sample { configuration, events, .. }
-                if *configuration == self.candidates().default() =>
-            {
-                events.clone()
-            }
-            _ => Vec::new(),
-        };
+        self.wanted = self.events(&step);
         // A predictor that lacks a sample or a count still has a step.
         let forecasts = predictor.forecast(&samples).unwrap_or_default();
+        self.posterior.forget(Source::Forecast);
         // Predictions share most of their errors. Once one has come true, the others differ from it by less
         // than their intervals.
-        let is_confirmed =
-            self.posterior.measured().len() > 1 && !matches!(step, Step::Sample { .. });
+        let has_samples = self.posterior.measured().count() > 1;
+        let is_confirmed = has_samples && !matches!(step, Step::Sample { .. });
         let part = if is_confirmed { 1.0 - SHARED } else { 1.0 };
-        let cost = |time: f64| (time / (usual * unit)).powi(self.rules.cost_exponent);
         for forecast in forecasts {
             let at = self.candidates().index(forecast.configuration);
-            let Some(at) = at.filter(|_| !self.advice.is_disproved) else { continue };
-            let is_open = self.posterior.hypotheses[at].is_none();
-            if forecast.measured || !forecast.high.is_finite() || !is_open {
+            let Some(at) = at.filter(|&at| self.posterior.hypotheses[at].is_none()) else {
+                continue;
+            };
+            if forecast.measured || !forecast.high.is_finite() {
                 continue;
             }
-            let (low, high) = (cost(forecast.low), cost(forecast.high));
-            let cost = cost(forecast.seconds);
+            let [low, cost, high] = [forecast.low, forecast.seconds, forecast.high]
+                .map(|time| (time / unit).powi(self.rules.cost_exponent));
             self.posterior.hypotheses[at] = Some(Hypothesis {
                 source: Source::Forecast,
                 cost,
@@ -171,37 +158,25 @@ impl Controller {
         Ok(step)
     }
 
-    /// The configurations that a predictor without a forecast wants: its own choice, or, if the credit cannot
-    /// pay for that, those on the way there. Its second wish for a configuration has no answer, because the
-    /// predictor gets levels. `None` if it has forecasts or was wrong.
-    pub(super) fn wished(&self, step: &Step, credit: f64) -> Option<Vec<usize>> {
-        let posterior = &self.posterior;
-        let told = posterior.hypotheses.iter().flatten();
-        if self.advice.is_disproved || told.clone().any(|told| told.source == Source::Forecast) {
-            return None;
-        }
-        let wish = match step {
-            Step::Sample { events, configuration, .. } if events.is_empty() => *configuration,
-            Step::Verify { configuration, .. } => *configuration,
-            _ => return Some(Vec::new()),
-        };
-        let is_measured = |at: usize| posterior.record(at).is_measured();
-        let at = self.candidates().index(wish).filter(|&at| !is_measured(at));
-        Some(match at {
-            None => Vec::new(),
-            Some(at) if self.risk(at) <= credit => vec![at],
-            Some(at) => {
-                let all = 0..self.candidates().all().len();
-                all.filter(|&other| !is_measured(other) && posterior.contains(other, at)).collect()
+    /// The events of a step that samples the default.
+    fn events(&self, step: &Step) -> Vec<String> {
+        match step {
+            Step::Sample { configuration, events, .. }
+                if *configuration == self.candidates().default() =>
+            {
+                events.clone()
             }
-        })
+            _ => Vec::new(),
+        }
     }
 
-    /// Forgets counts and predictions.
-    pub(super) fn forget_advice(&mut self) {
+    /// Forgets counts and predictions. The predictor is asked anew.
+    pub(super) fn forget_predictions(&mut self) {
         self.posterior.forget(Source::Forecast);
-        self.advice = super::advice::Advice::default();
-        self.advice.wanted = self.rules.first_events(self.candidates().default());
+        self.predictor.clone_from(&self.rules.predictor);
+        self.counted = Vec::new();
+        let first = self.predictor.as_ref().and_then(|predictor| predictor.step(&[]).ok());
+        self.wanted = first.map(|step| self.events(&step)).unwrap_or_default();
     }
 
     /// Continues with other candidates, and returns the old ones that are no longer there.
@@ -212,13 +187,12 @@ impl Controller {
         self.posterior.restrict(candidates);
         let is_gone = |on: &&Configuration| self.candidates().index(**on).is_none();
         let dropped: Vec<Configuration> = old.all().iter().filter(is_gone).copied().collect();
-        self.gone += dropped.len();
         (self.next, self.best) = (self.default_index(), self.default_index());
-        self.forget_advice();
+        self.forget_predictions();
         if self.state == State::Off || self.state == State::LeftAlone {
             return dropped;
         }
-        (self.state, self.samples, self.due) = (State::Sampling, 0, 0);
+        (self.state, self.due) = (State::Sampling, 0);
         if self.candidates().default() != old.default() {
             self.default_cost = f64::INFINITY;
         }

@@ -1,25 +1,23 @@
 //! The controller of one phase: its state, and what a caller may read of it.
 
-mod advice;
 mod inputs;
 mod observe;
 mod rule;
-mod rules;
+mod state;
+
+use std::sync::Arc;
 
 use crate::candidates::Candidates;
 use crate::evidence::Evidence;
 use crate::posterior::Posterior;
-use crate::predict::Configuration;
+use crate::predict::{Configuration, Predictor, Sample};
 use crate::reason::Reason;
 use crate::regret_budget::RegretBudget;
-use advice::Advice;
 
-pub use rules::{Rules, State};
+pub use state::{Rules, State};
 
-/// The executions after which a held configuration counts as verified.
+/// The executions after which a held configuration counts as verified: the median of three leaves one out.
 const VERIFIED: u32 = 3;
-/// The most that an execution may cost over a bound or a recalled cost, with what noise adds.
-const DISPROVES: f64 = 1.2;
 
 /// Chooses the configuration of one phase's next execution from the costs of the former ones.
 ///
@@ -48,61 +46,57 @@ pub struct Controller {
     posterior: Posterior,
     account: RegretBudget,
     state: State,
-    /// The configuration of the next execution, and the best so far.
+    /// The configuration of the next execution, and why.
     next: usize,
+    reason: Reason,
+    /// The best so far, and the assumed cost of an execution at the default.
     best: usize,
-    /// The assumed cost of an execution at the default.
     default_cost: f64,
     /// The execution at which the rule is evaluated again.
     due: u64,
-    /// The configurations sampled since the phase began or changed.
-    samples: u32,
-    /// A first execution since then exceeded its bound, and was repeated.
+    /// A first execution since the latest change exceeded its bound, and was repeated.
     was_disturbed: bool,
     /// Seconds at the default over the cost, for any objective.
     seconds_per_cost: f64,
-    /// The cost of the latest return to the default, and of those since.
+    /// The cost of the latest return to the default.
     return_cost: f64,
-    charged: f64,
     /// The costs of earlier runs, until an execution tells which are of the same work.
     earlier: Vec<Evidence>,
-    advice: Advice,
+    /// The predictor, unless a sample has disproved it, and what it may be told.
+    predictor: Option<Arc<dyn Predictor>>,
+    counted: Vec<Sample>,
+    wanted: Vec<String>,
     /// Invalid executions in a row.
     invalid: u32,
     /// Executions on fewer threads than the default has.
     reduced: u64,
-    /// Configurations that the machine no longer has.
-    gone: usize,
-    reason: Reason,
 }
 
 impl Controller {
     /// A phase without measurements: its first executions run at the default.
     pub fn new(candidates: Candidates, rules: Rules) -> Controller {
         let default = candidates.default_index();
-        let posterior = Posterior::new(candidates, rules.max_smt_gain, rules.cost_exponent);
         let mut phase = Controller {
-            posterior,
+            posterior: Posterior::new(candidates, rules.max_smt_gain, rules.cost_exponent),
             account: RegretBudget::new(rules.bound),
             rules,
             state: State::Sampling,
             next: default,
+            reason: Reason::Fixed("what runs without adaptation is measured first"),
             best: default,
             default_cost: f64::INFINITY,
             due: 0,
-            samples: 0,
             was_disturbed: false,
             seconds_per_cost: 0.0,
             return_cost: 0.0,
-            charged: 0.0,
             earlier: Vec::new(),
-            advice: Advice::default(),
+            predictor: None,
+            counted: Vec::new(),
+            wanted: Vec::new(),
             invalid: 0,
             reduced: 0,
-            gone: 0,
-            reason: Reason::Fixed("what runs without adaptation is measured first"),
         };
-        phase.forget_advice();
+        phase.forget_predictions();
         phase
     }
 
@@ -136,8 +130,7 @@ impl Controller {
     /// The usual cost of an execution at `on`, without bursts of other programs. `None` if none was
     /// reported, or if the phase has no such configuration.
     pub fn level(&self, on: Configuration) -> Option<f64> {
-        let level = self.posterior.level(self.index(on)?);
-        level.is_finite().then_some(level)
+        Some(self.posterior.level(self.index(on)?)).filter(|level| level.is_finite())
     }
 
     /// The cost up to which an execution shows no change; `None` while no configuration is held.
@@ -145,38 +138,31 @@ impl Controller {
     /// A caller may delay such executions for a while, and report them
     /// [together](Self::finished_together).
     pub fn drift_limit(&self) -> Option<f64> {
-        let level = self.posterior.level(self.next);
-        (self.state == State::Holding && level.is_finite())
-            .then(|| level * (1.0 + self.posterior.tolerance()))
+        let level = self.level(self.next()).filter(|_| self.state == State::Holding);
+        level.map(|level| level * (1.0 + self.posterior.tolerance()))
     }
 
     /// The reason for the next configuration: one line.
     pub fn why(&self) -> String {
         let (default, here) = (self.posterior.usual(), self.posterior.level(self.next));
         let usual = self.candidates().default();
-        let more = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
-        let reason = self.reason.text(usual);
-        let mut line = format!("{}: {}, {reason}", self.next(), self.state);
+        let mut line = format!("{}: {}, {}", self.next(), self.state, self.reason.text(usual));
         if here.is_finite() && default.is_finite() && self.next != self.default_index() {
             line += &format!("; the latest cost {:.3} of one on {usual}", here / default);
         }
-        if self.gone > 0 {
-            line += &format!("; {} configurations gone with their contexts", self.gone);
-        }
-        let executions = self.account.executions();
-        if self.state == State::LeftAlone || executions == 0 {
-            // Nothing is lost or gained, and a caller need not report each execution.
-            return line;
-        }
         // This figure includes the cost of samples and of changes of the team; the one above does not.
+        let more = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
         let amount = match more {
             more if more.abs() < 0.05 => format!("as much as on {usual}"),
             more if more > 0.0 => format!("{more:.1} % more than on {usual}"),
             _ => format!("{:.1} % less than on {usual}", -more),
         };
-        match executions {
+        match self.account.executions() {
+            // Nothing is lost or gained, and a caller need not report each execution.
+            _ if self.state == State::LeftAlone => line,
+            0 => line,
             1 => line + &format!("; the one execution cost {amount}"),
-            _ => line + &format!("; all {executions} together cost {amount}"),
+            all => line + &format!("; all {all} together cost {amount}"),
         }
     }
 
@@ -189,10 +175,4 @@ impl Controller {
     fn index(&self, on: Configuration) -> Option<usize> {
         if on == self.next() { Some(self.next) } else { self.candidates().index(on) }
     }
-}
-
-/// Whether `value` can be a cost, a time in seconds or a ratio of two. No clock or meter gives anything beyond
-/// 1e-30 and 1e30, and squares and sums of values within stay finite.
-fn is_measurable(value: f64) -> bool {
-    (1e-30..=1e30).contains(&value)
 }

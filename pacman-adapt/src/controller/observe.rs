@@ -6,15 +6,14 @@ use crate::predict::Configuration;
 use crate::reason::Reason;
 use pacman_events::{Error, ErrorKind, Result};
 
-use super::rules::State;
-use super::{Controller, DISPROVES, is_measurable};
+use super::{Controller, State};
 
 /// Invalid executions in a row after which the phase is not adapted.
 const NONSENSE: u32 = 3;
-/// The executions that show a change.
-const SHOWN: f64 = 4.0;
 /// The usual time over the break-even time from which a phase that was too short is adapted.
 const LONG: f64 = 4.0;
+/// The most that an execution may cost over its bound, with what noise adds: twice noise of 10 %.
+const DISTURBED: f64 = 1.2;
 
 impl Controller {
     /// Reports an execution at `on` with its cost and its time in seconds.
@@ -39,18 +38,20 @@ impl Controller {
         cost: f64,
         execution: &Execution,
     ) -> Result<()> {
-        let Some(at) = self.index(on) else { return Err(no_such(on)) };
+        let Some(at) = self.index(on) else {
+            let why =
+                format!("an execution at {on} is left out: the phase has no such configuration");
+            return Err(Error::new(ErrorKind::NoSuchPlace, why));
+        };
         if !(is_measurable(cost) && is_measurable(execution.seconds)) {
             return Err(self.refuse(cost, execution.seconds));
         }
         self.invalid = 0;
         let in_burst = self.observe(at, cost, execution);
+        let usual = self.posterior.usual() * self.seconds_per_cost;
         let is_due = match self.state {
             State::Off => false,
-            State::LeftAlone => {
-                let usual = self.posterior.usual() * self.seconds_per_cost;
-                usual > LONG * self.rules.break_even
-            }
+            State::LeftAlone => usual > LONG * self.rules.break_even,
             _ => self.account.executions() >= self.due,
         };
         if is_due {
@@ -90,8 +91,7 @@ impl Controller {
     /// It ignores a cost that is not from 1e-30 to 1e30, and a cost at a configuration that the
     /// phase does not have.
     pub fn outlier(&mut self, on: Configuration, cost: f64) {
-        let Some(at) = self.index(on) else { return };
-        if is_measurable(cost) {
+        if let Some(at) = self.index(on).filter(|_| is_measurable(cost)) {
             self.book(at, cost, 1.0);
         }
     }
@@ -106,15 +106,13 @@ impl Controller {
     /// It ignores a cost that is not from 1e-30 to 1e30, and a cost at the default. It also ignores
     /// a configuration that the phase does not have.
     pub fn defer_cost(&mut self, on: Configuration, cost: f64, recurring: bool) {
-        let Some(at) = self.index(on) else { return };
-        if !is_measurable(cost) || at == self.default_index() {
-            return;
-        }
+        let at = self.index(on).filter(|&at| is_measurable(cost) && at != self.default_index());
+        let Some(at) = at else { return };
         self.account.reserve(cost);
         if !recurring {
-            self.charged += cost;
+            self.return_cost = cost;
         } else if self.state != State::Sampling {
-            self.posterior.charge(cost);
+            self.posterior.bursts_at(at).charge(cost);
             self.due = 0;
         }
     }
@@ -123,52 +121,56 @@ impl Controller {
     #[inline]
     fn observe(&mut self, at: usize, cost: f64, execution: &Execution) -> bool {
         let is_default = at == self.default_index();
-        let is_first = !self.posterior.record(at).is_measured();
-        let burst_above = if is_first && !is_default { self.first(at, cost) } else { None };
-        // The default uses all that a sample does, so the burst would have hit it as well.
-        self.book(at, cost, burst_above.map_or(1.0, |ceiling| cost / ceiling));
-        let now = self.account.executions();
+        let is_first = !self.posterior.is_measured(at);
+        let now = self.account.executions() + 1;
+        let burst_above = if is_first && !is_default { self.disturbed(at, cost) } else { None };
         if let Some(ceiling) = burst_above {
-            self.posterior.disturb(cost, ceiling, now);
+            // The default uses all that a sample does, so the burst would have hit it as well.
+            self.book(at, cost, cost / ceiling);
+            self.posterior.bursts_at(at).add(cost - ceiling, now);
             self.due = now;
             return true;
         }
+        self.book(at, cost, 1.0);
         if is_default {
-            let ratio = execution.seconds / cost;
             let weight = if is_first { 1.0 } else { 0.125 };
-            self.seconds_per_cost += weight * (ratio - self.seconds_per_cost);
+            self.seconds_per_cost += weight * (execution.seconds / cost - self.seconds_per_cost);
         }
         let busy = execution.parallelism().unwrap_or(f64::INFINITY);
         let level = self.posterior.level(at);
         match self.posterior.observe(at, cost, busy, now) {
-            News::Excess(excess) if excess > 0.0 => {
-                self.due = now;
-                return true;
+            News::Excess(excess) => {
+                self.due = if excess > 0.0 { now } else { self.due };
+                return excess > 0.0;
             }
-            News::Excess(_) => {}
             News::Resolved(factor) => {
                 if is_default {
-                    // Nobody knows which of the executions that showed the change had it at the default too.
-                    self.account.reprice(0.5 * SHOWN * (factor - 1.0).max(0.0) * level);
+                    // Half of what the four executions that showed the change seemed to lose: nobody knows in how
+                    // many of them the default had changed, too.
+                    self.account.reprice(2.0 * (factor - 1.0).max(0.0) * level);
                     self.posterior.follow(factor);
                 }
-                self.due = now;
             }
-            News::Change(factor) => self.change(at, factor, now),
+            News::Change(factor) => {
+                self.posterior.suspect(at, factor);
+                (self.was_disturbed, self.reason) = (false, Reason::Changed(factor));
+                if is_default {
+                    self.forget_predictions();
+                }
+            }
         }
+        self.due = now;
         false
     }
 
     /// The first execution of a configuration: it may disprove what was said of its cost. If a burst hit it, it cost
     /// more than it can, and the ceiling is returned. Once, another follows; then the bound is wrong.
     #[cold]
-    fn first(&mut self, at: usize, cost: f64) -> Option<f64> {
-        let usual = self.posterior.usual();
+    fn disturbed(&mut self, at: usize, cost: f64) -> Option<f64> {
         if let Some(told) = self.posterior.hypotheses[at] {
-            let is_disproved = cost > told.most * usual;
-            if is_disproved {
+            if cost > told.most * self.posterior.usual() {
                 self.posterior.forget(told.source);
-                self.advice.is_disproved |= told.source == Source::Forecast;
+                self.predictor.take_if(|_| told.source == Source::Forecast);
             }
             if told.source == Source::Memory {
                 // The earlier run measured other work.
@@ -176,29 +178,15 @@ impl Controller {
             }
         }
         let ceiling = self.posterior.ceiling(at);
-        let is_disturbed = cost > DISPROVES * ceiling && !self.was_disturbed;
+        let is_disturbed = cost > DISTURBED * ceiling && !self.was_disturbed;
         self.was_disturbed |= is_disturbed;
         is_disturbed.then_some(ceiling)
-    }
-
-    /// Another configuration may have changed by the same factor as `at`.
-    #[cold]
-    fn change(&mut self, at: usize, factor: f64, now: u64) {
-        self.posterior.suspect(at, factor);
-        (self.due, self.samples, self.was_disturbed) = (now, 0, false);
-        self.reason = Reason::Changed(factor);
-        if at == self.default_index() {
-            self.forget_advice();
-        }
     }
 
     /// Adds an execution to the account. The default would have cost `times` its assumed cost.
     #[inline]
     fn book(&mut self, at: usize, cost: f64, times: f64) {
         if at == self.default_index() {
-            if self.charged > 0.0 {
-                self.return_cost = std::mem::take(&mut self.charged);
-            }
             return self.account.at_default(cost);
         }
         // Without an estimate there is nothing to compare with: the choice dates from before a change.
@@ -223,8 +211,8 @@ impl Controller {
     }
 }
 
-#[cold]
-fn no_such(on: Configuration) -> Error {
-    let why = format!("an execution at {on} is left out: the phase has no such configuration");
-    Error::new(ErrorKind::NoSuchPlace, why)
+/// Whether `value` can be a cost, a time in seconds or a ratio of two. No clock or meter gives anything beyond
+/// 1e-30 and 1e30, and squares and sums of values within stay finite.
+pub(super) fn is_measurable(value: f64) -> bool {
+    (1e-30..=1e30).contains(&value)
 }

@@ -8,33 +8,26 @@ use crate::posterior::{Belief, Source};
 use crate::predict::Step;
 use crate::reason::Reason;
 
-use super::rules::State;
-use super::{Controller, VERIFIED};
+use super::{Controller, State, VERIFIED};
 
-/// The least expected gain for which the default is left.
-const LEAST_GAIN: f64 = 0.01;
-/// The same where only bursts at the default speak for another configuration.
-const LEAST_GAIN_OF_BURSTS: f64 = 0.2;
 /// The executions that a gain is expected to last, at least and at most. As many as have run so far is the
 /// usual guess; a program that has just begun runs some more, and phases change.
 const HORIZON: (f64, f64) = (50.0, 512.0);
+/// The least expected gains for which the default is left, and where only its bursts speak for that.
+const LEAST_GAIN: (f64, f64) = (0.01, 0.2);
 /// The part of the cost that looks at the default may take while another configuration is held. It is the
 /// chance of a change in an execution, times the executions that the gain would last, times the gain:
-/// 1 in 12,800, 256, and a quarter.
+/// 1 in 12,800, 256, and a quarter. While the default is held, others are looked at for half of it.
 const LOOKS: f64 = 0.005;
-/// The same for looks at others while the default is held, over the executions there so far: the more there
-/// were, the less likely it is that all of them were disturbed.
-const OTHER_LOOKS: f64 = 0.0025;
-/// The same for each unit of the noise's variance (as a part of the squared cost): noise may have hidden a
-/// gain. Tuned.
+/// The same for each unit of the noise's variance, because noise may have hidden a gain. Tuned.
 const HIDDEN: f64 = 0.3;
 /// The least executions between two looks without new evidence.
 const LEAST_LOOK: u64 = 16;
-/// The spread, as a part of the cost, up to which executions agree.
+/// The spread, as a part of the cost, up to which executions agree: half of what is a change.
 const AGREE: f64 = 0.05;
-/// The executions at the default before it is left, if returns to it are costly.
-const KNOWN_WELL: u32 = 5;
-/// The most executions between two evaluations of the rule.
+/// The part of the best cost that a wish of a predictor without forecasts is expected to gain.
+const WISHED: f64 = 0.1;
+/// The most executions between two evaluations of the rule, so that they cost little beside a held execution.
 const LONGEST: u64 = 64;
 /// The part of the allowed loss that is never risked. The bound of a sample's cost follows from shares
 /// of the machine. Real samples cost some percent more, as with a cold cache or a thread that wakes up
@@ -71,7 +64,7 @@ impl Controller {
         let (now, default) = (self.account.executions(), self.default_index());
         self.recall_if_alike();
         let step = self.consult();
-        if !self.default_is_known() {
+        if self.posterior.record(default).count < self.needed() {
             (self.next, self.due) = (default, now + 1);
             return;
         }
@@ -84,12 +77,11 @@ impl Controller {
         self.default_cost = self.posterior.default_cost(now);
         let best = self.cheapest(now);
         let before = std::mem::replace(&mut self.best, best);
-        self.posterior.is_new |= self.best != before;
-        let executions = now as f64;
+        self.posterior.is_new |= best != before;
         let terms = Terms {
             now,
-            least: self.posterior.mean(self.best, now),
-            horizon: executions.clamp(HORIZON.0, HORIZON.1),
+            least: self.posterior.mean(best, now),
+            horizon: (now as f64).clamp(HORIZON.0, HORIZON.1),
             credit: self.credit(),
         };
         let offers = self.offers(&terms, step.as_ref(), in_burst);
@@ -105,37 +97,36 @@ impl Controller {
         }
     }
 
-    /// Whether the default has two executions that agree, or four: the first of a program is often cold.
-    /// One is enough with recalled costs, because it agrees with an earlier run, and with predictions from its
-    /// counts, which samples confirm. If a return to the default is costly, it needs as many as may be wanted
-    /// later.
-    fn default_is_known(&self) -> bool {
-        let hypotheses = self.posterior.hypotheses.iter().flatten();
-        let is_enough = |source| source == Source::Memory || self.advice.has_counts();
+    /// The executions that the default needs: two that agree, or four, because the first of a program is often cold.
+    /// One is enough with recalled costs, because it agrees with an earlier run, and with predictions from its counts,
+    /// which samples confirm. Where a return to it is costly, its median must be as good as it gets.
+    fn needed(&self) -> u32 {
+        let told = self.posterior.hypotheses.iter().flatten();
+        let is_recalled = told.clone().any(|told| told.source == Source::Memory);
         let record = self.posterior.record(self.default_index());
-        let needed = match hypotheses.map(|told| told.source).any(is_enough) {
+        let is_predicted = !self.counted.is_empty() && told.count() > 0;
+        match is_recalled || is_predicted {
             true => 1,
-            false if self.rules.switch_back_cost > 0.0 => KNOWN_WELL,
-            false if record.spread() < AGREE || self.advice.has_counts() => 2,
+            false if !self.counted.is_empty() => 2,
+            false if self.rules.switch_back_cost > 0.0 => 5,
+            false if record.spread() < AGREE => 2,
             false => 4,
-        };
-        record.count() >= needed
+        }
     }
 
-    /// The measured configuration with the least posterior mean, if the default is worse by a clear gain.
+    /// The measured configuration with the least posterior mean, if its risk is within the credit.
     fn cheapest(&self, now: u64) -> usize {
-        let (posterior, default) = (&self.posterior, self.default_index());
-        let usual = posterior.mean(default, now);
-        let (mut best, mut least) = (default, usual);
-        for &at in posterior.measured().iter().filter(|&&at| at != default) {
-            let (cost, risk) = (posterior.mean(at, now), self.risk(at));
-            if risk > 0.0 && at != self.next && risk > self.credit() {
-                continue;
-            }
+        let (mut best, credit) = (self.default_index(), self.credit());
+        let usual = self.posterior.mean(best, now);
+        let mut least = usual;
+        for at in self.posterior.measured() {
+            let (cost, risk) = (self.posterior.mean(at, now), self.risk(at));
             // Whether bursts alone make it better is known less well.
-            let by_bursts = posterior.level(at) > posterior.usual();
-            let gain = if by_bursts { LEAST_GAIN_OF_BURSTS } else { LEAST_GAIN };
-            if cost < least.min(usual * (1.0 - gain)) {
+            let by_bursts = self.posterior.level(at) > self.posterior.usual();
+            let gain = if by_bursts { LEAST_GAIN.1 } else { LEAST_GAIN.0 };
+            if cost < least.min(usual * (1.0 - gain))
+                && (risk <= 0.0 || at == self.next || risk <= credit)
+            {
                 (best, least) = (at, cost);
             }
         }
@@ -146,48 +137,45 @@ impl Controller {
     fn offers(&mut self, terms: &Terms, step: Option<&Step>, in_burst: bool) -> Vec<Offer> {
         let (now, least) = (terms.now, terms.least);
         // During a burst a sample shows nothing.
-        let may_sample = !in_burst && self.samples < self.rules.budget;
-        if may_sample {
+        if !in_burst {
             self.posterior.apply_laws(self.best);
         }
         let posterior = &self.posterior;
         let default = self.default_index();
-        let wished = step.and_then(|step| self.wished(step, terms.credit));
-        let others = posterior.measured().iter().filter(|&&at| at != default);
-        let looked = others.map(|&at| posterior.record(at).seen()).max().unwrap_or(0);
+        let wish = step.map(|step| match step {
+            Step::Sample { events, .. } if !events.is_empty() => None,
+            _ => self.candidates().index(step.configuration()),
+        });
+        let looked = posterior.measured().filter(|&at| at != default);
+        let looked = looked.map(|at| posterior.record(at).seen).max().unwrap_or(0);
         let offer = |at: usize| {
-            let record = posterior.record(at);
+            let (record, is_measured) = (posterior.record(at), posterior.is_measured(at));
             let mut belief = posterior.belief(at, (least, self.next), now);
-            if let (false, None, Some(wished)) =
-                (record.is_measured(), posterior.hypotheses[at], &wished)
-            {
+            if let (false, None, Some(wish)) = (is_measured, posterior.hypotheses[at], wish) {
                 // The predictor has a choice and no costs.
-                belief.gain = belief.gain.max(0.1 * least);
-                if !wished.contains(&at) {
+                if !wish.is_some_and(|wish| posterior.contains(at, wish)) {
                     return None;
                 }
+                belief.gain = belief.gain.max(WISHED * least);
             }
             // The default may have changed unseen, and noise may have hidden a gain elsewhere.
-            let noise = posterior.noise();
-            let (part, since) = match (at == default, self.best == default) {
-                (true, _) => (LOOKS, record.seen()),
-                (false, true) if record.is_measured() => {
-                    let part = OTHER_LOOKS + HIDDEN * noise * noise;
-                    (part / f64::from(record.count()), looked)
+            let (part, since) = match at == default {
+                true => (LOOKS, record.seen),
+                false if self.best == default && is_measured => {
+                    let part = 0.5 * LOOKS + HIDDEN * posterior.noise().powi(2);
+                    (part / f64::from(record.count), looked)
                 }
-                (false, _) => (0.0, now),
+                false => (0.0, now),
             };
             let age = now.saturating_sub(since);
             let look = if age < LEAST_LOOK { 0.0 } else { part * age as f64 * least };
             let returns = if at == default { self.returns() } else { 0.0 };
-            let loss = (belief.cost - least).max(0.0) + returns;
-            let value = terms.horizon * belief.gain + look - loss;
+            let value =
+                terms.horizon * belief.gain + look - (belief.cost - least).max(0.0) - returns;
             (value > 0.0).then(|| Offer { at, belief, value, risk: self.risk(at) })
         };
         let all = (0..posterior.candidates.all().len()).filter(|&at| at != self.best);
-        all.filter(|&at| may_sample || posterior.record(at).is_measured())
-            .filter_map(offer)
-            .collect()
+        all.filter(|&at| !in_burst || posterior.is_measured(at)).filter_map(offer).collect()
     }
 
     /// The value of an execution now. It gains until a greater gain can be paid for. If it loses, that comes
@@ -229,28 +217,24 @@ impl Controller {
     /// Runs an offer.
     fn run(&mut self, offer: &Offer, now: u64, step: Option<Step>) {
         (self.next, self.due) = (offer.at, now + 1);
-        let record = self.posterior.record(offer.at);
-        if record.is_measured() {
+        if self.posterior.is_measured(offer.at) {
             let is_default = offer.at == self.default_index();
             self.state = if is_default { State::Checking } else { State::Verifying };
-            self.reason = match self.reason {
-                Reason::Changed(factor) => Reason::Changed(factor),
-                _ if record.count() < VERIFIED => {
-                    Reason::Fixed("measured so few times that noise may hide its cost: once more")
-                }
-                _ => Reason::Fixed("measured long ago: it may have changed"),
-            };
+            if !matches!(self.reason, Reason::Changed(_)) {
+                let why =
+                    "measured so few times or so long ago that its cost may be another: once more";
+                self.reason = Reason::Fixed(why);
+            }
             return;
         }
         self.state = State::Sampling;
-        self.samples += 1;
         let ratio = offer.belief.cost / self.default_cost;
         let told = self.posterior.hypotheses[offer.at].map(|told| told.source);
         self.reason = match (told, step) {
             (Some(Source::Memory), _) => Reason::Fixed("it was the best in an earlier run"),
             (Some(Source::Forecast), _) => Reason::Predicted(ratio),
-            (None, Some(step)) if !self.advice.is_disproved => Reason::Said(step.why().to_owned()),
-            (None, _) => Reason::Expected(ratio),
+            (None, Some(step)) => Reason::Said(step.why().to_owned()),
+            (None, None) => Reason::Expected(ratio),
         };
     }
 
@@ -263,10 +247,10 @@ impl Controller {
         // Gains fill the account sooner than waiting does, so this looks again after half of the time.
         self.due = terms.now + (wait / 2).clamp(1, LONGEST);
         self.reason = Reason::Unpaid {
-            target: self.posterior.candidates.all()[target.at],
+            target: self.candidates().all()[target.at],
             risk: target.risk / self.default_cost,
             credit: terms.credit.max(0.0) / self.default_cost,
-            measured: self.posterior.measured().len(),
+            measured: self.posterior.measured().count(),
         };
     }
 
@@ -275,20 +259,20 @@ impl Controller {
         let (now, least) = (terms.now, terms.least);
         let (posterior, best) = (&self.posterior, self.best);
         let default = self.default_index();
-        let is_verified = best == default || posterior.record(best).count() >= VERIFIED;
+        let is_verified = best == default || posterior.record(best).count >= VERIFIED;
         let state = if is_verified { State::Holding } else { State::Verifying };
         let after = if is_verified && !in_burst { (now / 8).clamp(1, LONGEST) } else { 1 };
         // Or when a look at the default is worth its cost.
         let loss = posterior.mean(default, now) - least + self.returns();
         // Measured costs may be zero or differ without limit: then no look is worth its cost.
         let look = ((loss / least / LOOKS).max(LEAST_LOOK as f64) as u64).saturating_add(1);
-        let next_look = posterior.record(default).seen().saturating_add(look);
+        let next_look = posterior.record(default).seen.saturating_add(look);
         self.due = (now + after).min(next_look.max(now + 1));
         let is_told = !matches!(self.reason, Reason::Changed(_));
         if is_told && (self.state, self.next, before) == (state, best, best) {
             return;
         }
-        let measured = posterior.measured().len();
+        let measured = posterior.measured().count();
         self.reason = if best != default {
             Reason::Best(least / self.default_cost, measured)
         } else if before != default {
@@ -302,9 +286,9 @@ impl Controller {
 
     /// The most that an execution may cost beyond one at the default. A burst that hits a first execution would
     /// have hit the default as well, so that is compared with the usual cost.
-    pub(super) fn risk(&self, at: usize) -> f64 {
+    fn risk(&self, at: usize) -> f64 {
         let posterior = &self.posterior;
-        match (at == self.default_index(), posterior.record(at).is_measured()) {
+        match (at == self.default_index(), posterior.is_measured(at)) {
             (true, _) => 0.0,
             (false, true) => posterior.most(at) - self.default_cost,
             (false, false) => posterior.most(at) - posterior.usual(),

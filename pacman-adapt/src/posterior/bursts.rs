@@ -1,9 +1,8 @@
 //! The excess that bursts of other programs add to some executions.
 
-/// The most executions that the mean is of: twice as many lose half of their weight.
+/// The most executions that the mean is of: twice as many lose half of their weight. It loses half in as many
+/// executions elsewhere, too, because other programs come and go.
 const MEMORY: f64 = 128.0;
-/// The executions elsewhere in which the mean loses half of its weight: other programs come and go.
-const HALF_LIFE: f64 = 128.0;
 
 /// The excess that bursts add to some executions: at the default, or elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,11 +18,14 @@ pub(crate) struct Bursts {
 impl Bursts {
     #[inline]
     pub(crate) fn add(&mut self, excess: f64, now: u64) {
-        if self.executions >= 2.0 * MEMORY {
-            self.fade(0.5);
-        }
-        if now > self.seen + 1 {
-            self.fade(self.kept(now));
+        let is_full = self.executions >= 2.0 * MEMORY;
+        if is_full || now > self.seen + 1 {
+            let kept = if is_full { 0.5 } else { 1.0 } * self.kept(now);
+            for figure in
+                [&mut self.executions, &mut self.sum, &mut self.highest, &mut self.recurring]
+            {
+                *figure *= kept;
+            }
         }
         self.seen = now;
         self.executions += 1.0;
@@ -31,16 +33,9 @@ impl Bursts {
         self.highest = self.highest.max(excess);
     }
 
-    fn fade(&mut self, part: f64) {
-        self.executions *= part;
-        self.sum *= part;
-        self.highest *= part;
-        self.recurring *= part;
-    }
-
     /// The part of the weight that is left.
     fn kept(&self, now: u64) -> f64 {
-        (-(now.saturating_sub(self.seen) as f64) / HALF_LIFE).exp2()
+        if now <= self.seen + 1 { 1.0 } else { (-((now - self.seen) as f64) / MEMORY).exp2() }
     }
 
     /// The highest excess, if there was more than one burst.
@@ -48,7 +43,7 @@ impl Bursts {
         if self.sum > self.highest { self.highest } else { 0.0 }
     }
 
-    pub(crate) fn add_recurring(&mut self, cost: f64) {
+    pub(crate) fn charge(&mut self, cost: f64) {
         self.recurring += cost;
     }
 
@@ -57,10 +52,10 @@ impl Bursts {
         self.recurring / self.executions.max(1.0)
     }
 
-    /// The mean excess of an execution. One burst decides nothing, so the highest is left out. `usual` counts as `weight` executions before the first.
+    /// The mean excess of an execution. One burst decides nothing, so the highest is left out. `usual` counts as
+    /// `weight` executions before the first.
     pub(crate) fn mean(&self, usual: f64, weight: f64, now: u64) -> f64 {
-        let part = if now > self.seen + 1 { self.kept(now) } else { 1.0 };
-        let sum = (self.sum - self.highest).max(0.0);
-        (sum * part + usual * weight) / (self.executions * part + weight).max(1.0)
+        let kept = self.kept(now);
+        ((self.sum - self.highest) * kept + usual * weight) / (self.executions * kept + weight)
     }
 }

@@ -3,34 +3,33 @@
 //! Executions tell of the configurations that ran. Of all others tell an earlier run, a predictor, or laws of
 //! parallel programs. Shares of the machine bound each cost.
 
-mod belief;
-mod bound;
 mod bursts;
 mod estimate;
-mod prior;
+mod unmeasured;
 
 use std::sync::Arc;
 
 use crate::candidates::Candidates;
 use crate::predict::Configuration;
 use crate::table::CandidateTable;
-use belief::expected_gain;
 use bursts::Bursts;
 use estimate::Estimate;
+use unmeasured::expected_gain;
 
-pub(super) use belief::{Belief, Hypothesis, Source};
 pub(super) use estimate::News;
+pub(super) use unmeasured::{Belief, Hypothesis, Source};
 
-/// The least part of the level by which a phase has changed: smaller changes are followed by the mean.
-const LEAST_CHANGE: f64 = 0.10;
-/// The most that noise may explain: beyond that a mean of bursts and others would pass for the usual cost.
-const MOST_CHANGE: f64 = 0.6;
+/// The parts of the level from which a cost is a burst or a change. Smaller changes are followed by the mean.
+/// Beyond the second, a mean of bursts and others would pass for the usual cost.
+const CHANGE: (f64, f64) = (0.10, 0.6);
 /// The standard deviations of noise that are no change: one in 16,000 of a normal distribution is beyond.
 const CLEAR: f64 = 4.0;
-/// The mean excess of bursts, as a part of the default's level, above which they count for decisions.
+/// The most executions that the noise is a mean of.
+const NOISE: f64 = 64.0;
+/// The mean excess of bursts, as a part of the default's level, up to which they do not count for decisions.
 const MANY_BURSTS: f64 = 0.25;
-/// The executions without a burst that are assumed before the first.
-const FREE: f64 = 16.0;
+/// The executions that are assumed before the first: at the default without a burst, and elsewhere as there.
+const ASSUMED: [f64; 2] = [16.0, 4.0];
 
 /// The knowledge of a phase's costs.
 #[derive(Debug)]
@@ -40,8 +39,6 @@ pub(super) struct Posterior {
     /// The exponent of time with which costs grow.
     exponent: i32,
     records: Vec<Estimate>,
-    /// The candidates with executions, in order.
-    measured: Vec<usize>,
     /// The excess of bursts: at the default, and elsewhere.
     bursts: [Bursts; 2],
     /// The mean deviation from the level, and the executions that it is a mean of.
@@ -61,7 +58,6 @@ impl Posterior {
             candidates,
             exponent,
             records: vec![Estimate::default(); count],
-            measured: Vec::new(),
             bursts: [Bursts::default(); 2],
             deviation: (0.0, 0.0),
             hypotheses: vec![None; count],
@@ -74,44 +70,35 @@ impl Posterior {
     pub(super) fn restrict(&mut self, candidates: Candidates) {
         let new = Posterior::new(candidates, self.table.max_smt_gain, self.exponent);
         let old = std::mem::replace(self, new);
-        if self.candidates.default() != old.candidates.default() {
-            return;
-        }
-        (self.bursts, self.deviation) = (old.bursts, old.deviation);
-        for (at, on) in self.candidates.all().iter().enumerate() {
-            let record = old.candidates.index(*on).map(|before| old.records[before]);
-            self.records[at] = record.unwrap_or_default();
-            self.measured.extend(self.records[at].is_measured().then_some(at));
+        if self.candidates.default() == old.candidates.default() {
+            (self.bursts, self.deviation) = (old.bursts, old.deviation);
+            for (record, on) in self.records.iter_mut().zip(self.candidates.all()) {
+                let before = old.candidates.index(*on).map(|before| old.records[before]);
+                *record = before.unwrap_or_default();
+            }
         }
     }
 
     /// Adds execution number `now` to the evidence.
     #[inline]
     pub(super) fn observe(&mut self, at: usize, cost: f64, busy: f64, now: u64) -> News {
-        let (count, level) = (self.records[at].count(), self.level(at));
+        let (count, level) = (self.records[at].count, self.level(at));
         let tolerance = self.tolerance();
-        match self.measured.binary_search(&at) {
-            Ok(_) => self.vary((cost / level - 1.0).abs()),
-            Err(place) => self.measured.insert(place, at),
+        if count > 0 {
+            self.vary((cost / level - 1.0).abs());
         }
-        let bursts = &mut self.bursts[usize::from(at != self.candidates.default_index())];
         let news = self.records[at].push(cost, busy, now, tolerance);
         // Whether a burst hit the very first execution cannot be told: everything is cold.
         if let (News::Excess(excess), 2..) = (news, now) {
-            bursts.add(excess, now);
+            self.bursts_at(at).add(excess, now);
         }
         self.is_new |= count < 3 || (self.level(at) - level).abs() > 0.01 * level;
         news
     }
 
-    /// A burst hit the first execution of a configuration, which costs at most `ceiling`.
-    pub(super) fn disturb(&mut self, cost: f64, ceiling: f64, now: u64) {
-        self.bursts[1].add(cost - ceiling, now);
-    }
-
-    /// Each execution elsewhere costs `cost` more on average.
-    pub(super) fn charge(&mut self, cost: f64) {
-        self.bursts[1].add_recurring(cost);
+    /// The bursts that count for a configuration.
+    pub(super) fn bursts_at(&mut self, at: usize) -> &mut Bursts {
+        &mut self.bursts[usize::from(at != self.candidates.default_index())]
     }
 
     /// All configurations but `at` may have changed by `factor` as well.
@@ -130,10 +117,9 @@ impl Posterior {
     /// deviations counts as that.
     #[inline]
     fn vary(&mut self, deviation: f64) {
-        const MOST: f64 = 2.5;
         let (mean, count) = self.deviation;
-        let count = (count + 1.0).min(64.0);
-        let deviation = deviation.min(MOST * mean + 0.05);
+        let count = (count + 1.0).min(NOISE);
+        let deviation = deviation.min(2.5 * mean + 0.05);
         self.deviation = (mean + (deviation - mean) / count, count);
     }
 
@@ -164,9 +150,13 @@ impl Posterior {
         &self.records[at]
     }
 
+    pub(super) fn is_measured(&self, at: usize) -> bool {
+        self.records[at].count > 0
+    }
+
     /// The candidates with executions, in order.
-    pub(super) fn measured(&self) -> &[usize] {
-        &self.measured
+    pub(super) fn measured(&self) -> impl Iterator<Item = usize> + Clone {
+        (0..self.records.len()).filter(|&at| self.is_measured(at))
     }
 
     /// The usual cost, without bursts; infinite before the first execution.
@@ -181,7 +171,7 @@ impl Posterior {
 
     /// The cost over the default's, measured in this run or an earlier one.
     pub(super) fn ratio(&self, at: usize) -> Option<f64> {
-        let measured = self.records[at].is_measured().then(|| self.level(at) / self.usual());
+        let measured = self.is_measured(at).then(|| self.level(at) / self.usual());
         let recalled = self.hypotheses[at].filter(|told| told.source == Source::Memory);
         measured.or(recalled.map(|told| told.cost))
     }
@@ -196,13 +186,13 @@ impl Posterior {
     /// The part of its level from which the cost of an execution is a burst or a change.
     #[inline]
     pub(super) fn tolerance(&self) -> f64 {
-        (CLEAR * self.noise()).clamp(LEAST_CHANGE, MOST_CHANGE)
+        (CLEAR * self.noise()).clamp(CHANGE.0, CHANGE.1)
     }
 
     /// The mean cost of an execution at a measured configuration.
     pub(super) fn mean(&self, at: usize, now: u64) -> f64 {
         let [one, other] = self.records[at].levels();
-        0.5 * (one + other) + self.clear_burst(at, now)
+        0.5 * (one + other) + self.excess(at, now)
     }
 
     /// The assumed cost of an execution at the default, as a measure of losses.
@@ -212,23 +202,21 @@ impl Posterior {
         one.min(other) + self.burst(default, now)
     }
 
-    /// The expected cost and gain of an execution, where the best costs `least`. At a measured configuration the gain is
-    /// that of the news of one more execution. `ran` is the latest configuration.
+    /// The expected cost and gain of an execution, where the best costs `least`. At a measured configuration the
+    /// gain is that of the news of one more execution.
     pub(super) fn belief(&self, at: usize, (least, ran): (f64, usize), now: u64) -> Belief {
-        let (record, burst) = (&self.records[at], self.clear_burst(at, now));
-        if record.is_measured() {
-            let level = record.level();
-            let variance = record.news(self.noise(), now) * level * level;
-            // The latest execution may be the first of a change.
-            let surprise = record.surprise(self.tolerance()).filter(|_| at == ran);
-            let surprise = surprise.map_or(0.0, |latest| 0.5 * (latest - level));
-            let deviation = (variance + surprise * surprise).sqrt();
+        let (record, burst, from) = (&self.records[at], self.excess(at, now), self.usual());
+        if self.is_measured(at) {
+            let deviation =
+                record.news(self.noise(), if at == ran { self.tolerance() } else { 1.0 }, now);
             let gains =
                 record.levels().map(|level| expected_gain(level + burst - least, deviation));
-            let gain = 0.5 * (gains[0] + gains[1]);
-            return Belief { cost: self.mean(at, now), gain, chance: 0.5 };
+            return Belief {
+                cost: self.mean(at, now),
+                gain: 0.5 * (gains[0] + gains[1]),
+                chance: 0.5,
+            };
         }
-        let from = self.usual();
         match self.hypotheses[at] {
             Some(Hypothesis { cost, deviation, .. }) => {
                 let gain = expected_gain(cost * from + burst - least, deviation * from);
@@ -241,29 +229,31 @@ impl Posterior {
     /// The mean excess that bursts add to an execution there. Without executions elsewhere those at the
     /// default tell: half of the bursts hit any part of the machine, the others a smaller part less often.
     fn burst(&self, at: usize, now: u64) -> f64 {
-        let usual = self.bursts[0].mean(0.0, FREE, now);
+        let usual = self.bursts[0].mean(0.0, ASSUMED[0], now);
         if at == self.candidates.default_index() {
             return usual;
         }
         let threads = |on: Configuration| f64::from(on.threads());
         let part = threads(self.candidates.all()[at]) / threads(self.candidates.default());
-        self.bursts[1].mean(usual * 0.5 * (1.0 + part), 4.0, now)
+        self.bursts[1].mean(usual * 0.5 * (1.0 + part), ASSUMED[1], now)
     }
 
     /// The part of that excess that counts for decisions. Of a few bursts nobody can tell where they hit.
-    fn clear_burst(&self, at: usize, now: u64) -> f64 {
+    fn excess(&self, at: usize, now: u64) -> f64 {
         let burst = self.burst(at, now);
         let clear = if burst > MANY_BURSTS * self.usual() { burst } else { 0.0 };
         clear + if at == self.candidates.default_index() { 0.0 } else { self.bursts[1].recurring() }
     }
 
-    /// The time that bursts may add to an execution elsewhere: two of the highest, however long ago, because one more than
-    /// decides nothing. Far higher bursts at the default would be avoided, so they count against that.
-    fn worst_burst(&self, at: usize) -> f64 {
-        if at == self.candidates.default_index() {
-            return 0.0;
-        }
+    /// The time that bursts may add to an execution elsewhere, where there are many: two of the highest, because
+    /// one more than decides nothing. Far higher bursts at the default would be avoided, so they count against that.
+    fn worst_burst(&self) -> f64 {
         let [usual, elsewhere] = self.bursts.map(|bursts| bursts.highest());
-        (2.0 * elsewhere - (usual - 4.0 * elsewhere).max(0.0)).max(0.0)
+        let mut means =
+            self.bursts.iter().zip(ASSUMED).map(|(bursts, weight)| bursts.mean(0.0, weight, 0));
+        match means.any(|mean| mean > MANY_BURSTS * self.usual()) {
+            true => (2.0 * elsewhere - (usual - 4.0 * elsewhere).max(0.0)).max(0.0),
+            false => 0.0,
+        }
     }
 }

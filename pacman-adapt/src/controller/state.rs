@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::predict::{Configuration, Predictor, Step};
+use crate::predict::Predictor;
 use crate::regret_budget::RegretLimits;
 
 /// The rules that all phases of a program share.
@@ -17,8 +17,6 @@ pub struct Rules {
     pub max_smt_gain: f64,
     /// The exponent of time with which the cost grows.
     pub cost_exponent: i32,
-    /// The most samples of one search.
-    pub budget: u32,
     /// Phases that take less time (in seconds) are left alone.
     pub break_even: f64,
     /// Additional seconds of the first execution at the default after others with fewer threads.
@@ -32,14 +30,13 @@ pub struct Rules {
 }
 
 impl Default for Rules {
-    /// Limits of 5 % and 1 %, cost equal to time, no assumption about contexts, 24 samples, no
-    /// break-even time and no cost of switching back.
+    /// Limits of 5 % and 1 %, cost equal to time, no assumption about contexts, no break-even
+    /// time and no cost of switching back.
     fn default() -> Rules {
         Rules {
             bound: RegretLimits::default(),
             max_smt_gain: 1.0,
             cost_exponent: 1,
-            budget: 24,
             break_even: 0.0,
             switch_back_cost: 0.0,
             predictor: None,
@@ -75,16 +72,5 @@ impl fmt::Display for State {
             State::LeftAlone => "left alone",
             State::Off => "off",
         })
-    }
-}
-
-impl Rules {
-    /// The events that the predictor asks for in the first execution, at `default`.
-    pub(super) fn first_events(&self, default: Configuration) -> Vec<String> {
-        let first = self.predictor.as_ref().and_then(|predictor| predictor.step(&[]).ok());
-        match first {
-            Some(Step::Sample { configuration, events, .. }) if configuration == default => events,
-            _ => Vec::new(),
-        }
     }
 }
