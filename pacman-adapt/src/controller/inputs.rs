@@ -187,6 +187,7 @@ impl Controller {
         self.posterior.restrict(candidates);
         let is_gone = |on: &&Configuration| self.candidates().index(**on).is_none();
         let dropped: Vec<Configuration> = old.all().iter().filter(is_gone).copied().collect();
+        self.gone += dropped.len();
         (self.next, self.best) = (self.default_index(), self.default_index());
         self.forget_predictions();
         if self.state == State::Off || self.state == State::LeftAlone {

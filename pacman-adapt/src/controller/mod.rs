@@ -70,6 +70,8 @@ pub struct Controller {
     invalid: u32,
     /// Executions on fewer threads than the default has.
     reduced: u64,
+    /// Configurations that the machine no longer has.
+    gone: usize,
 }
 
 impl Controller {
@@ -95,6 +97,7 @@ impl Controller {
             wanted: Vec::new(),
             invalid: 0,
             reduced: 0,
+            gone: 0,
         };
         phase.forget_predictions();
         phase
@@ -149,6 +152,9 @@ impl Controller {
         let mut line = format!("{}: {}, {}", self.next(), self.state, self.reason.text(usual));
         if here.is_finite() && default.is_finite() && self.next != self.default_index() {
             line += &format!("; the latest cost {:.3} of one on {usual}", here / default);
+        }
+        if self.gone > 0 {
+            line += &format!("; {} configurations gone with their contexts", self.gone);
         }
         // This figure includes the cost of samples and of changes of the team; the one above does not.
         let more = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
