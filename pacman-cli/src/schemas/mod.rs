@@ -62,7 +62,7 @@ fn formats() -> Vec<Format> {
 const OF_TRAINING: [&str; 3] = ["evaluate", "predict", "train"];
 
 /// Documents whose types are in `pacman-report`.
-const OF_REPORTS: [&str; 4] = ["compare", "report", "run", "stat"];
+const OF_REPORTS: [&str; 5] = ["compare", "history", "report", "run", "stat"];
 
 /// Serde writes a variant whose only field is skipped as a word, and schemars takes it for an object.
 pub(crate) fn words_of_skipped_fields(schema: &mut Schema) {
