@@ -42,8 +42,8 @@ const EXAMPLES: &str = "\
 Examples:
   pacman-pmu report old.json                  the page old.html
   pacman-pmu report old.json -o page.html
-  pacman-pmu report runs/*.json               a table of all runs
-  pacman-pmu report runs/*.json -o history.html
+  pacman-pmu report old*.json                 a table of all runs
+  pacman-pmu report old*.json -o history.html
 
 Exit status:
   0  done
