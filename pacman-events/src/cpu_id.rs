@@ -66,36 +66,30 @@ impl CpuId {
         CpuId::new("POWER", 0, pvr >> 16, pvr & 0xffff)
     }
 
-    /// The first Arm, POWER or IBM Z processor in the text of `/proc/cpuinfo`; `None` for others, of
-    /// which CPUID tells more.
+    /// The Arm, POWER or IBM Z processor `cpu` in the text of `/proc/cpuinfo`, or the first one there.
+    /// `None` for others, of which CPUID tells more.
     ///
     /// ```
     /// use pacman_events::{CpuId, CpuModel};
-    /// let text = "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n\
+    /// let text = "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n\
     ///             CPU part\t: 0xd0c\nCPU revision\t: 1\n";
-    /// let graviton2 = CpuId::from_cpuinfo(text).unwrap();
+    /// let graviton2 = CpuId::from_cpuinfo(text, None).unwrap();
     /// assert_eq!(CpuModel::detect(&graviton2).unwrap().name(), "neoverse-n1");
+    /// assert_eq!(CpuId::from_cpuinfo(text, Some(1)), None);
     /// ```
-    pub fn from_cpuinfo(text: &str) -> Option<Self> {
-        let value = |key: &str| {
-            let mut lines = text.lines().filter_map(|line| line.split_once(':'));
-            lines.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
-        };
-        let hexadecimal = |text: &str| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok();
-        if let Some(implementer) = value("CPU implementer") {
-            let variant = hexadecimal(value("CPU variant")?)?;
-            let revision: u32 = value("CPU revision")?.parse().ok()?;
-            let part = hexadecimal(value("CPU part")?)?;
-            return Some(CpuId::new(implementer, ARM_FAMILY, part, variant << 4 | revision));
-        }
-        // POWER: `revision : 2.2 (pvr 004e 1202)`.
-        if let Some((_, pvr)) = value("revision").and_then(|text| text.split_once("(pvr ")) {
-            let (version, revision) = pvr.trim_end_matches(')').split_once(' ')?;
-            return Some(CpuId::from_pvr(hexadecimal(version)? << 16 | hexadecimal(revision)?));
+    pub fn from_cpuinfo(text: &str, cpu: Option<u32>) -> Option<Self> {
+        let is_wanted = |number: &str| cpu.is_none_or(|cpu| number.parse() == Ok(cpu));
+        let records = text.split("\n\n").map(Record);
+        let mut own = records.filter(|one| one.value("processor").is_some_and(is_wanted));
+        if let Some(own) = own.next() {
+            return own.arm().or_else(|| own.power());
         }
         // IBM Z: `processor 0: version = FF,  identification = 0133E8,  machine = 3906`.
-        let (_, machine) = value("processor 0")?.split_once("machine = ")?;
-        Some(CpuId::new("IBM/S390", 0, machine.parse().ok()?, 0))
+        let mut lines =
+            text.lines().filter_map(|line| line.strip_prefix("processor ")?.split_once(':'));
+        let (_, own) = lines.find(|(number, _)| is_wanted(number))?;
+        let (_, machine) = own.split_once("machine = ")?;
+        Some(CpuId::new("IBM/S390", 0, machine.trim().parse().ok()?, 0))
     }
 
     /// The same processor, seen from a core of this kind.
@@ -104,6 +98,34 @@ impl CpuId {
         self.core = Some(core);
         self
     }
+}
+
+/// What `/proc/cpuinfo` has of one processor, but for IBM Z.
+struct Record<'a>(&'a str);
+
+impl Record<'_> {
+    fn value(&self, key: &str) -> Option<&str> {
+        let mut lines = self.0.lines().filter_map(|line| line.split_once(':'));
+        lines.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
+    }
+
+    fn arm(&self) -> Option<CpuId> {
+        let part = |key| hexadecimal(self.value(key)?);
+        let revision: u32 = self.value("CPU revision")?.parse().ok()?;
+        let stepping = part("CPU variant")? << 4 | revision;
+        Some(CpuId::new(self.value("CPU implementer")?, ARM_FAMILY, part("CPU part")?, stepping))
+    }
+
+    /// `revision : 2.2 (pvr 004e 1202)`.
+    fn power(&self) -> Option<CpuId> {
+        let (_, pvr) = self.value("revision")?.split_once("(pvr ")?;
+        let (version, revision) = pvr.trim_end_matches(')').split_once(' ')?;
+        Some(CpuId::from_pvr(hexadecimal(version)? << 16 | hexadecimal(revision)?))
+    }
+}
+
+fn hexadecimal(text: &str) -> Option<u32> {
+    u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()
 }
 
 /// What `/proc/cpuinfo` calls the CPU architecture of any 64-bit Arm processor. MIDR has 15 there.
@@ -141,7 +163,7 @@ mod tests {
         {
             assert_eq!(table(&CpuId::from_pvr(pvr)), Some(name), "{pvr:#x}");
         }
-        let cpuinfo = |text: &str| CpuId::from_cpuinfo(text);
+        let cpuinfo = |text: &str| CpuId::from_cpuinfo(text, None);
         let vera = "processor\t: 0\nBogoMIPS\t: 2000.00\nFeatures\t: fp asimd\nCPU implementer\t: \
                     0x4e\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0x010\nCPU \
                     revision\t: 0\n";
@@ -152,6 +174,11 @@ mod tests {
         let z14 = "vendor_id       : IBM/S390\n# processors    : 1\nprocessor 0: version = FF,  \
                    identification = 0133E8,  machine = 3906\n";
         assert_eq!(table(&cpuinfo(z14).unwrap()), Some("z14"));
+        let of_two = z14.to_owned()
+            + "processor 1: version = FF,  identification = 0133E8,  machine = 3931\n";
+        let second = CpuId::from_cpuinfo(&of_two, Some(1)).unwrap();
+        assert_eq!((cpuinfo(&of_two), table(&second)), (cpuinfo(z14), Some("z16")));
+        assert_eq!(CpuId::from_cpuinfo(&of_two, Some(2)), None);
         let skylake = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 94\n";
         assert_eq!(cpuinfo(skylake), None);
         assert_eq!(cpuinfo(""), None);

@@ -190,6 +190,13 @@ fn an_event_that_is_one_code_in_json_and_text() {
     let own = listed("", &fake(Some(CpuId::from_midr(0x4e0f_0100))));
     assert!(own.starts_with("olympus: NVIDIA Olympus (Vera)\ncounters 0-5 of 64 bits"), "{own}");
     assert_eq!(own, listed("olympus", &fake(None)));
+    for (cpuinfo, heading) in [
+        ("processor\t: 0\nrevision\t: 2.2 (pvr 004e 1202)\n", "power9: "),
+        ("processor 0: version = FF,  identification = 0133E8,  machine = 3931\n", "z16: "),
+    ] {
+        let own = listed("", &fake(CpuId::from_cpuinfo(cpuinfo, None)));
+        assert!(own.starts_with(heading), "{own}");
+    }
     let z = listed("z16", &fake(None));
     assert!(z.contains("\na counter of 64 bits for each event, 2 contexts a core\n"), "{z}");
     assert!(z.contains("its own"), "{z}");

@@ -1,6 +1,7 @@
 //! AArch64: `MRS` of the PMU's counters, the generic timer, FPCR and FPSR.
 
 use std::arch::asm;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::UserReads;
 pub use super::whole::RawCount;
@@ -114,23 +115,53 @@ pub(crate) const PAGE: usize = 1 << 16;
 /// The generic timer.
 pub const CLOCK_SOURCE: Option<&str> = Some("arch_sys_counter");
 
-/// The generic timer's count, without order against other instructions, as the counter reads beside
-/// it. Linux's own clock has an ISB here, because it compares times of several CPUs.
+/// The generic timer's count in [`ticks_per_count`], without order against other instructions, as the
+/// counter reads beside it. Linux's own clock has an ISB here, because it compares times of several
+/// CPUs.
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {
-    let ticks;
+    let count: u64;
     // SAFETY: every AArch64 processor has the register; Linux allows it, or answers in its place
     // where it has an erratum. Not `pure`: time passes.
-    unsafe { asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags)) };
-    ticks
+    unsafe { asm!("mrs {}, cntvct_el0", out(reg) count, options(nomem, nostack, preserves_flags)) };
+    count.wrapping_mul(match SCALE.load(Ordering::Relaxed) {
+        0 => scale(),
+        scale => scale,
+    })
 }
 
-/// The timer's rate, as the firmware stated it; `None` if it stated none.
-pub(crate) fn ticks_per_second() -> Option<u64> {
-    let rate: u64;
+/// Ticks of a count, and 0 before the first reading.
+static SCALE: AtomicU64 = AtomicU64::new(0);
+
+#[cold]
+fn scale() -> u64 {
+    let scale = ticks_per_count(counts_per_second());
+    SCALE.store(scale, Ordering::Relaxed);
+    scale
+}
+
+/// The least number that makes a tick half a nanosecond or less, as a tick of the TSC is: times in
+/// ticks are compared with constants. The timer counts every 10 to 40 ns before Armv8.6.
+/// `ticks_now` of `pacman-omp/stub/arch/aarch64.h` has the same rule.
+fn ticks_per_count(counts_per_second: u64) -> u64 {
+    match counts_per_second {
+        0 => 1,
+        rate => 2_000_000_000u64.div_ceil(rate),
+    }
+}
+
+/// The timer's rate, as the firmware stated it; 0 if it stated none.
+fn counts_per_second() -> u64 {
+    let rate;
     // SAFETY: as in `ticks`.
     unsafe { asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack, preserves_flags)) };
-    Some(rate).filter(|rate| *rate > 0)
+    rate
+}
+
+/// `None` if the firmware stated no rate.
+pub(crate) fn ticks_per_second() -> Option<u64> {
+    let rate = counts_per_second();
+    Some(rate * ticks_per_count(rate)).filter(|rate| *rate > 0)
 }
 
 /// A program's FPCR (rounding, traps, flushing) and FPSR (flags).
@@ -250,6 +281,26 @@ mod tests {
         ] {
             assert_eq!(shares_cycle_counter(release), shared, "{release:?}");
         }
+    }
+
+    #[test]
+    fn a_tick_is_half_a_nanosecond_at_most_at_any_rate() {
+        for (rate, ticks) in [
+            (19_200_000, 105),
+            (24_000_000, 84),
+            (25_000_000, 80),
+            (62_500_000, 32),
+            (100_000_000, 20),
+            (1_000_000_000, 2),
+            (3_000_000_000, 1),
+        ] {
+            assert_eq!(ticks_per_count(rate), ticks, "{rate} Hz");
+            assert!((2_000_000_000..=3_000_000_000).contains(&(rate * ticks)), "{rate} Hz");
+        }
+        assert_eq!(ticks_per_count(0), 1);
+        let rate = ticks_per_second().expect("the emulator and Linux state the rate");
+        assert!(rate >= 2_000_000_000, "{rate}");
+        assert_eq!(ticks() % ticks_per_count(counts_per_second()), 0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use pacman_events::{CoreKind, CpuId, CpuModel, few};
 use pacman_topology::CpuSet;
 
-use super::arm;
+use super::cpuinfo;
 use super::pmus::DEVICES;
 
 /// The PMU that counts on the cores of one type of a hybrid processor.
@@ -91,7 +91,7 @@ pub(super) fn core_types_in(root: &Path, id: Option<&CpuId>) -> Vec<CoreTypePmu>
             .filter(|name| is_arm(name))
             .collect();
         few::sort(&mut names);
-        let model = |cpus: &CpuSet| CpuModel::detect(&arm::cpu_id(root, cpus.first()?)?);
+        let model = |cpus: &CpuSet| CpuModel::detect(&cpuinfo::cpu_id(root, Some(cpus.first()?))?);
         types.extend(names.iter().filter_map(|name| read(name, &model)));
         few::sort_by_key(&mut types, |pmu| Reverse(capacity(root, &pmu.cpus)));
     }

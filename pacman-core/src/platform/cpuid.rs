@@ -1,4 +1,4 @@
-//! The identity and features of the processor that runs the program, by CPUID or MIDR.
+//! The identity and features of the processor that runs the program, by CPUID or what other processors have.
 
 #[cfg(target_arch = "x86")]
 use std::arch::x86::{__cpuid_count, CpuidResult};
@@ -80,11 +80,11 @@ pub(super) fn cpu_id() -> Option<CpuId> {
     })
 }
 
-/// The identity of the first CPU, by MIDR; `None` for processors without one.
+/// The identity of the first CPU; `None` if Linux does not tell it.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 pub(super) fn cpu_id() -> Option<CpuId> {
     static ID: OnceCell<Option<CpuId>> = OnceCell::new();
-    ID.get_or_init(|| super::arm::cpu_id(std::path::Path::new("/"), 0)).clone()
+    ID.get_or_init(|| super::cpuinfo::cpu_id(std::path::Path::new("/"), None)).clone()
 }
 
 /// Why hardware counts of Linux's driver may be wrong on this processor; `None` if they are right.

@@ -14,9 +14,9 @@
 //! The module lies below topology, events and backends. The decision record
 //! `docs/decisions/001-platform.md` has the reasons.
 
-mod arm;
 mod core_types;
 pub(crate) mod cpuid;
+mod cpuinfo;
 mod handle;
 mod installed;
 mod interface;
