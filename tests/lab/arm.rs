@@ -5,15 +5,15 @@ use std::sync::OnceLock;
 use pacman_suite::lab;
 
 use super::boots::{self, LIMIT, Options, Said};
-use super::{counted_at_once, probes};
+use super::{arm_command, counted_at_once, probes};
 
 /// The Arm processors of `lab/models.tsv`.
 pub(crate) const MODELS: [&str; 2] = ["neoverse-n1", "olympus"];
 
 const NEOVERSE_N1: Options = &["--model", "neoverse-n1"];
-const OLYMPUS: Options = &["--model", "olympus"];
+pub(crate) const OLYMPUS: Options = &["--model", "olympus"];
 /// Cycles follow time, so that threads of a core overlap.
-const TIMED_OLYMPUS: Options = &["--model", "olympus", "--time"];
+pub(crate) const TIMED_OLYMPUS: Options = &["--model", "olympus", "--time"];
 
 const PROBE: &str = "/t/arm";
 const TIMED_PROBE: &str = "/t/arm by-time";
@@ -22,11 +22,15 @@ const TOPOLOGY: &str =
     "cd /sys/devices/system/cpu; cat smt/active cpu*/topology/thread_siblings_list";
 const EVENTS: &str = "ls /sys/bus/event_source/devices/armv8_pmuv3/events";
 const SIBLINGS: &str = "/t/lab-guest siblings";
+const ALONE: &str = "/t/lab-guest alone";
 
 static MACHINES: [Machine; 3] = [
-    machine(NEOVERSE_N1, &[DRIVER, TOPOLOGY, EVENTS, PROBE]),
-    machine(OLYMPUS, &[DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS]),
-    machine(TIMED_OLYMPUS, &[TIMED_PROBE]),
+    machine(NEOVERSE_N1, &[DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS, ALONE]),
+    machine(
+        OLYMPUS,
+        &[DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS, ALONE, arm_command::DOCTOR, arm_command::STAT],
+    ),
+    machine(TIMED_OLYMPUS, &[TIMED_PROBE, ALONE, arm_command::SHARES, arm_command::RUN]),
 ];
 
 /// A machine, which boots once for all its jobs.
@@ -44,7 +48,14 @@ impl Machine {
     fn boot(&self) -> Vec<Said> {
         boots::answers(self.jobs, |script| {
             let mut programs = vec![probes::compiled_by(lab::ARM_GCC, "arm")];
-            programs.extend(script.contains("/t/lab-guest ").then(lab::arm_guest));
+            let wants = |program: &str| script.contains(&format!("/t/{program} "));
+            programs.extend(wants("lab-guest").then(lab::arm_guest));
+            if wants("pacman-pmu") {
+                programs.extend(lab::arm_command_and_libraries());
+            }
+            for program in ["arm-regions", "arm-critical"].into_iter().filter(|it| wants(it)) {
+                programs.push(arm_command::program(program));
+            }
             let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
             lab::arm_shell(&[self.options, &LIMIT].concat(), script, &programs)
         })
@@ -52,7 +63,7 @@ impl Machine {
 }
 
 /// What a job that ended well printed; `None` where there is no Arm lab.
-fn said(options: Options, job: &str) -> Option<&'static str> {
+pub(crate) fn said(options: Options, job: &str) -> Option<&'static str> {
     if !lab::arm_is_there() {
         return None;
     }
@@ -107,16 +118,41 @@ fn siblings_overlap_where_cycles_follow_time() {
     assert!(text.contains("beside a busy CPU"), "{text}");
 }
 
-/// A call of the kernel has a longer edge than a user read.
+/// By `mrs`, of 64 bits on Olympus and of 32 on a Neoverse N1; both threads run at the same time. An instruction is 3
+/// cycles, and PMCCNTR would show those of the sibling, too. The edge of a phase is some more instructions on an Olympus.
 #[test]
-fn sessions_count_each_sibling_of_an_olympus_core() {
-    let Some(text) = said(OLYMPUS, SIBLINGS) else { return };
-    let reads = text.lines().filter(|line| line.starts_with("reads "));
-    let ways: Vec<&str> = reads.filter_map(|line| line.split(' ').nth(2)).collect();
-    let edge = match ways.as_slice() {
-        ["Rdpmc", "Rdpmc"] => 200,
-        ["ReadCall", "ReadCall"] => 400,
-        _ => panic!("two threads that read in one way:\n{text}"),
-    };
-    counted_at_once("olympus", text, edge);
+fn sessions_count_each_thread_without_a_system_call() {
+    for (cpu, options, edge) in [("olympus", OLYMPUS, 320), ("neoverse-n1", NEOVERSE_N1, 200)] {
+        let Some(text) = said(options, SIBLINGS) else { return };
+        for context in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
+            assert!(text.lines().any(|line| line == context), "{context} in:\n{text}");
+        }
+        counted_at_once(cpu, text, edge);
+        for line in text.lines().filter(|line| line.starts_with("sample ")) {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [counted, cycles] = [2, 6].map(|at| words[at].parse::<f64>().expect("a number"));
+            assert!((2.99..3.01).contains(&(cycles / counted)), "{cpu}: {line}");
+        }
+    }
+}
+
+/// A tick of the kernel's may come between; a system call would be in every phase.
+#[test]
+fn a_phase_costs_no_system_call_and_an_idle_sibling_no_cycles() {
+    for options in [OLYMPUS, NEOVERSE_N1, TIMED_OLYMPUS] {
+        let Some(text) = said(options, ALONE) else { return };
+        let numbers = |name: &str| -> Vec<f64> {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            let words = line.unwrap_or_else(|| panic!("{name} in:\n{text}")).split(' ');
+            words.filter_map(|word| word.parse().ok()).collect()
+        };
+        assert!(text.contains("reads Rdpmc"), "{text}");
+        let [quiet, phases] = numbers("quiet ")[..] else { panic!("{text}") };
+        println!("lab {options:?}: no kernel instruction in {quiet} of {phases} phases");
+        assert!(quiet >= 0.95 * phases, "{text}");
+        let [known, counted, cycles] = numbers("known ")[..] else { panic!("{text}") };
+        println!("lab {options:?}: {counted} instructions of {known}, {cycles} cycles");
+        assert!((0.0..=200.0).contains(&(counted - known)), "{text}");
+        assert!((2.9..3.1).contains(&(cycles / counted)), "{text}");
+    }
 }

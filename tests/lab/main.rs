@@ -2,6 +2,7 @@
 //! siblings, whose counters are exact.
 
 mod arm;
+mod arm_command;
 mod boots;
 mod by_registers;
 mod eight;
@@ -16,7 +17,6 @@ mod processors;
 mod rates;
 mod registers;
 #[path = "../../pacman-cli/tests/cli/rows.rs"]
-#[expect(dead_code, reason = "only some of its readers read waits")]
 mod rows;
 mod slots;
 mod smt;

@@ -52,12 +52,33 @@ const GUEST: [&str; 5] = ["--release", "--package", "pacman-tests", "--bin", "la
 /// If it does not build.
 pub fn arm_guest() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let cross = || {
-        let mut cross = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/cross"));
-        cross.arg("aarch64");
-        stripped("aarch64-linux-gnu-strip", &built_by(cross, &GUEST, "lab-guest"))
+    BUILT.get_or_init(|| arm_stripped(&arm_built(&GUEST, "lab-guest"))).clone()
+}
+
+/// The command `pacman-pmu` for Arm, and the libraries that it preloads into OpenMP programs.
+///
+/// # Panics
+/// If they do not build.
+pub fn arm_command_and_libraries() -> [PathBuf; 3] {
+    const BOTH: [&str; 5] = ["--release", "--package", "pacman-cli", "--package", "pacman-omp"];
+    static BUILT: OnceLock<[PathBuf; 3]> = OnceLock::new();
+    let build = || {
+        let engine = arm_built(&BOTH, "libpacman_omp_engine.so");
+        [arm_built(&BOTH, "pacman-pmu"), engine.with_file_name("libpacman_omp.so"), engine]
+            .map(|file| arm_stripped(&file))
     };
-    BUILT.get_or_init(cross).clone()
+    BUILT.get_or_init(build).clone()
+}
+
+/// As [`built`], for Arm.
+fn arm_built(options: &[&str], file: &str) -> PathBuf {
+    let mut cross = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/cross"));
+    cross.arg("aarch64");
+    built_by(cross, options, file)
+}
+
+fn arm_stripped(program: &Path) -> PathBuf {
+    stripped("aarch64-linux-gnu-strip", program)
 }
 
 /// The command `pacman-pmu`.

@@ -1,6 +1,7 @@
 //! The program that runs in the lab's guests; `lab/main.rs` judges what it prints. Jobs that are about
 //! x86 processors alone are there on x86.
 
+mod alone;
 mod by_registers;
 mod conflicts;
 mod contention;
@@ -31,6 +32,7 @@ mod wide;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["alone"] => alone::run(),
         ["any-thread"] => groups::any_thread(),
         ["by-registers"] => by_registers::run(),
         ["unplaced"] => by_registers::unplaced(),

@@ -1,4 +1,4 @@
-//! Two threads on the two siblings of one core, both counting at the same time.
+//! Two threads on the two siblings of one core, or on two cores without SMT, both counting at the same time.
 
 use std::sync::Barrier;
 
@@ -6,22 +6,21 @@ use pacman_core::{Placement, Result, Session, Topology};
 
 use crate::doorbell::known_loop;
 
+const THREADS: usize = 2;
 const PHASES: usize = 50;
 
-/// Prints a line a thread and phase: counted, expected, begin, end.
+/// Prints a line a thread and phase: counted, expected, begin, end, cycles.
 pub(crate) fn run() -> Result<()> {
     let here = Topology::detect()?;
-    let core = here.cores()[0].cpus.clone();
     let session = Session::builder("siblings")
         .events("INSTRUCTIONS,CYCLES")
         .placement(here, Placement::Compact)
         .log(PHASES)
         .start()?;
     let phase = session.phase("known")?;
-    let together = Barrier::new(core.len());
+    let together = Barrier::new(THREADS);
     std::thread::scope(|scope| {
-        let threads: Vec<_> = core
-            .iter()
+        let threads: Vec<_> = (0..THREADS)
             .map(|_| {
                 scope.spawn(|| -> Result<()> {
                     let thread = session.attach()?;
@@ -43,11 +42,12 @@ pub(crate) fn run() -> Result<()> {
         let cpu = thread.place.expect("bound").cpu;
         for (n, sample) in thread.log.iter().enumerate() {
             println!(
-                "sample {cpu} {} {} {} {}",
+                "sample {cpu} {} {} {} {} {}",
                 sample.counts[0],
                 2 * iterations(cpu, n as u64) + 1,
                 sample.begin,
-                sample.end
+                sample.end,
+                sample.counts[1]
             );
         }
     }

@@ -202,11 +202,12 @@ impl PerfSys for Kernel {
 
     unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno> {
         // SAFETY: the caller guarantees the reservation, so MAP_FIXED replaces only address space
-        // that is ours.
+        // that is ours: a kernel's page has at most PAGE bytes. More than one page of a kernel's would
+        // ask for samples, in a power of two of pages.
         let page = unsafe {
             libc::mmap(
                 base.as_ptr().add(slot * PAGE).cast(),
-                PAGE,
+                libc::sysconf(libc::_SC_PAGESIZE) as usize,
                 libc::PROT_READ,
                 libc::MAP_SHARED | libc::MAP_FIXED,
                 fd,
