@@ -83,7 +83,7 @@ impl Floor {
             .expect("the default can always run")
     }
 
-    /// The upper bound of a cost by the assumptions A to C.
+    /// The upper bound of a cost by the assumptions A and B.
     fn ceiling(&self, at: usize) -> f64 {
         if self.is_measured[at] {
             return self.costs[at];
@@ -94,19 +94,10 @@ impl Floor {
             f64::from(cores) * (1.0 + self.max_smt_gain * f64::from(contexts - 1))
         };
         let (cores, contexts) = parts(self.all[at]);
-        let measured = || (0..self.all.len()).filter(|&other| self.is_measured[other]);
-        let by_shares = measured()
+        let measured = (0..self.all.len()).filter(|&other| self.is_measured[other]);
+        measured
             .filter(|&from| parts(self.all[from]).0 >= cores && parts(self.all[from]).1 >= contexts)
             .map(|from| self.costs[from] * capacity(self.all[from]) / capacity(self.all[at]))
-            .fold(f64::INFINITY, f64::min);
-        let in_line = || measured().filter(|&other| parts(self.all[other]).1 == contexts);
-        let fewer = in_line().filter(|&other| parts(self.all[other]).0 < cores);
-        let more = in_line().filter(|&other| parts(self.all[other]).0 > cores);
-        let below = fewer.max_by_key(|&other| parts(self.all[other]).0);
-        let above = more.min_by_key(|&other| parts(self.all[other]).0);
-        match below.zip(above) {
-            Some((below, above)) => by_shares.min(self.costs[below].max(self.costs[above])),
-            None => by_shares,
-        }
+            .fold(f64::INFINITY, f64::min)
     }
 }

@@ -13,7 +13,8 @@ use super::{Controller, State, VERIFIED};
 /// The executions that a gain is expected to last, at least and at most. As many as have run so far is the
 /// usual guess; a program that has just begun runs some more, and phases change.
 const HORIZON: (f64, f64) = (50.0, 512.0);
-/// The least expected gains for which the default is left, and where only its bursts speak for that.
+/// The least gains for which the default is left: noise alone would leave it for less. Where only its bursts speak
+/// for that, more: few bursts tell little, and leaving it then breaks the bound with outliers.
 const LEAST_GAIN: (f64, f64) = (0.01, 0.2);
 /// The part of the cost that looks at the default may take while another configuration is held. It is the
 /// chance of a change in an execution, times the executions that the gain would last, times the gain:
@@ -21,7 +22,7 @@ const LEAST_GAIN: (f64, f64) = (0.01, 0.2);
 const LOOKS: f64 = 0.005;
 /// The same for each unit of the noise's variance, because noise may have hidden a gain. Tuned.
 const HIDDEN: f64 = 0.3;
-/// The least executions between two looks without new evidence.
+/// The least executions between two looks without new evidence: equal costs would alternate with less.
 const LEAST_LOOK: u64 = 16;
 /// The spread, as a part of the cost, up to which executions agree: half of what is a change.
 const AGREE: f64 = 0.05;
@@ -121,7 +122,6 @@ impl Controller {
         let mut least = usual;
         for at in self.posterior.measured() {
             let (cost, risk) = (self.posterior.mean(at, now), self.risk(at));
-            // Whether bursts alone make it better is known less well.
             let by_bursts = self.posterior.level(at) > self.posterior.usual();
             let gain = if by_bursts { LEAST_GAIN.1 } else { LEAST_GAIN.0 };
             if cost < least.min(usual * (1.0 - gain))
