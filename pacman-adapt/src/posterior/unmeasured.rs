@@ -6,6 +6,8 @@ use super::Posterior;
 
 /// The standard deviation of the cost on twice or half the NUMA nodes, as a part of it: no law knows nodes.
 const PER_NODES: f64 = 0.3;
+/// The probability that a law does not reach half of the cores of the nearest measured configuration. Tuned.
+const FAILS: f64 = 0.35;
 /// The least mean gain of one context more or fewer on the best cores, as a part of the best cost: no law
 /// knows the contexts of a core well.
 const BESIDE: f64 = 0.01;
@@ -82,8 +84,16 @@ impl Posterior {
             let (anchor, least) = (self.level(near), self.level(best));
             let [from, to] = [near, at].map(|at| self.table.row(at).ratios.as_slice());
             let limits = (least / anchor, self.ceiling(at) / anchor);
-            let [cost, mut gain, chance] = weights.expectation(from, to, limits, self.exponent);
-            let [_, _, nodes] = self.table.steps(near, at);
+            let [mut cost, mut gain, mut chance] =
+                weights.expectation(from, to, limits, self.exponent);
+            // Where a law does not reach, the cost grows by the share of the machine.
+            let [cores, _, nodes] = self.table.steps(near, at);
+            let grows = cores.max(nodes);
+            if grows > 0.0 {
+                let reaches = (1.0 - FAILS).powf(grows / LN_2);
+                cost = reaches * cost + (1.0 - reaches) * grows.exp().min(limits.1);
+                (gain, chance) = (gain * reaches, chance * reaches);
+            }
             if cheapest.is_some_and(|best| best != default && self.table.are_beside(best, at)) {
                 gain = gain.max(BESIDE * limits.0);
             }
