@@ -15,6 +15,11 @@ pub(crate) const OLYMPUS: Options = &["--model", "olympus"];
 /// Cycles follow time, so that threads of a core overlap.
 pub(crate) const TIMED_OLYMPUS: Options = &["--model", "olympus", "--time"];
 
+/// The most instructions of a session's own in a phase. An Olympus has 207 to 302, more than the 200 that other processors
+/// keep: its group has one counter more, and the rest is not explained yet.
+const EDGE: i64 = 200;
+const OLYMPUS_EDGE: i64 = 320;
+
 const PROBE: &str = "/t/arm";
 const TIMED_PROBE: &str = "/t/arm by-time";
 const DRIVER: &str = "dmesg | grep perfevents";
@@ -122,7 +127,9 @@ fn siblings_overlap_where_cycles_follow_time() {
 /// cycles, and PMCCNTR would show those of the sibling, too. The edge of a phase is some more instructions on an Olympus.
 #[test]
 fn sessions_count_each_thread_without_a_system_call() {
-    for (cpu, options, edge) in [("olympus", OLYMPUS, 320), ("neoverse-n1", NEOVERSE_N1, 200)] {
+    for (cpu, options, edge) in
+        [("olympus", OLYMPUS, OLYMPUS_EDGE), ("neoverse-n1", NEOVERSE_N1, EDGE)]
+    {
         let Some(text) = said(options, SIBLINGS) else { return };
         for context in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
             assert!(text.lines().any(|line| line == context), "{context} in:\n{text}");
@@ -139,7 +146,9 @@ fn sessions_count_each_thread_without_a_system_call() {
 /// A tick of the kernel's may come between; a system call would be in every phase.
 #[test]
 fn a_phase_costs_no_system_call_and_an_idle_sibling_no_cycles() {
-    for options in [OLYMPUS, NEOVERSE_N1, TIMED_OLYMPUS] {
+    for (options, edge) in
+        [(OLYMPUS, OLYMPUS_EDGE), (NEOVERSE_N1, EDGE), (TIMED_OLYMPUS, OLYMPUS_EDGE)]
+    {
         let Some(text) = said(options, ALONE) else { return };
         let numbers = |name: &str| -> Vec<f64> {
             let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -152,7 +161,7 @@ fn a_phase_costs_no_system_call_and_an_idle_sibling_no_cycles() {
         assert!(quiet >= 0.95 * phases, "{text}");
         let [known, counted, cycles] = numbers("known ")[..] else { panic!("{text}") };
         println!("lab {options:?}: {counted} instructions of {known}, {cycles} cycles");
-        assert!((0.0..=200.0).contains(&(counted - known)), "{text}");
+        assert!((0.0..=edge as f64).contains(&(counted - known)), "{text}");
         assert!((2.9..3.1).contains(&(cycles / counted)), "{text}");
     }
 }
