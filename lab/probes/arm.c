@@ -81,7 +81,7 @@ static uint64_t user_read(Event it)
     return value;
 }
 
-/* What one thread of the two siblings saw. */
+/* The counts that one of two siblings read, and the true ones. */
 typedef struct {
     int cpu, config1;
     uint64_t read2, mrs, branches, truth, begin, end;
@@ -210,7 +210,7 @@ static void *spins(void *argument)
     return NULL;
 }
 
-/* What Linux calls `cycles`: PMCCNTR, as long as one event asks for it. */
+/* Linux's event `cycles`: PMCCNTR, as long as one event asks for it. */
 static int opened_clock(int pid, int cpu)
 {
     struct perf_event_attr clock = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES };

@@ -100,7 +100,7 @@ impl CpuId {
     }
 }
 
-/// What `/proc/cpuinfo` has of one processor, but for IBM Z.
+/// The lines of `/proc/cpuinfo` about one processor, but for IBM Z.
 struct Record<'a>(&'a str);
 
 impl Record<'_> {
@@ -128,7 +128,7 @@ fn hexadecimal(text: &str) -> Option<u32> {
     u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()
 }
 
-/// What `/proc/cpuinfo` calls the CPU architecture of any 64-bit Arm processor. MIDR has 15 there.
+/// The `CPU architecture` of any 64-bit Arm processor in `/proc/cpuinfo`. MIDR has 15 there.
 const ARM_FAMILY: u32 = 8;
 
 #[cfg(test)]

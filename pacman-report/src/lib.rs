@@ -1,4 +1,4 @@
-//! What a report is: its data, one rule for values that are absent, and its forms.
+//! Reports: their data, one rule for values that are absent, and their forms.
 //!
 //! [`run`] has the report of an OpenMP program, [`stat`] that of a command's counts, and [`compare`] reads reports again.
 //! [`document`], [`rows`] and [`records`] are how all documents of the command are written.

@@ -67,7 +67,7 @@ impl Machine {
     }
 }
 
-/// What a job that ended well printed; `None` where there is no Arm lab.
+/// The output of a job that ended well; `None` where there is no Arm lab.
 pub(crate) fn said(options: Options, job: &str) -> Option<&'static str> {
     if !lab::arm_is_there() {
         return None;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::arm::{OLYMPUS, TIMED_OLYMPUS, said};
 use super::rows::{rows, waits};
 
-/// What `doctor` says to a user without privilege, as each obstacle is made and taken away.
+/// Runs `doctor` without privilege, as each obstacle is made and taken away.
 pub(crate) const DOCTOR: &str = "chmod 755 / /t; mkdir -p /etc; echo root:x:0:0::/:/bin/sh >/etc/passwd; \
      echo nobody:x:65534:65534::/tmp:/bin/sh >>/etc/passwd; \
      asked() { echo STATE $1; su -s /bin/sh nobody -c 'COLUMNS=200 /t/pacman-pmu doctor 2>&1; echo STATUS $?'; }; \

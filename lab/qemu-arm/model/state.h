@@ -41,7 +41,7 @@ typedef struct {
     uint64_t per_million, rest;
 } LabRate;
 
-/* What one vCPU did until its last synchronisation. */
+/* The work of one vCPU until its last synchronisation. */
 typedef struct {
     uint64_t last;
     /* By privilege: kernel, user. */

@@ -1,4 +1,4 @@
-//! What this library takes from the processor's architecture, one module for each.
+//! The parts of this library that depend on the processor's architecture, one module for each.
 //!
 //! | item | meaning |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What the library needs of a processor's architecture: its assembly, and the numbers of its calling convention.
+//! The parts of the library that depend on the architecture: assembly, and the numbers of the calling convention.
 //!
 //! Everything else is the same code on all. An architecture is a folder that gives:
 //!

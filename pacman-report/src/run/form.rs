@@ -18,7 +18,7 @@ pub enum Form {
     Json,
     /// The page.
     Html,
-    /// What TALP writes.
+    /// TALP's JSON.
     Talp,
     /// A trace for viewers of timelines.
     Trace,

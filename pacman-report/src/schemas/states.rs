@@ -1,4 +1,4 @@
-//! What the manual and Python have of the table of states.
+//! The table of states in the manual and in Python.
 
 use pacman_regions::Cause;
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::finding::{Check, Finding, Help};
 
-/// What KVM on this host gives its guests.
+/// The counters that KVM on this host gives its guests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Guests {
     /// No counters.
@@ -73,7 +73,7 @@ impl Guests {
 
 const MODULES: [&str; 2] = ["kvm_intel", "kvm_amd"];
 
-/// What the times of a read by RDPMC and of leaving the guest say of KVM's counters.
+/// The kind of KVM's counters, by the times of a read by RDPMC and of leaving the guest.
 pub(super) fn told(read: Option<Duration>, exit: Duration) -> String {
     let Some(read) = read else {
         return "KVM's: emulated by the host's perf events, or mediated; only RDPMC would tell"

@@ -47,7 +47,7 @@ pub(crate) struct Limits {
     pub(crate) locked_memory: Option<u64>,
     /// KVM runs this guest.
     pub(crate) kvm_guest: bool,
-    /// What KVM on this machine gives its guests; `None` without KVM.
+    /// The counters that KVM on this machine gives its guests; `None` without KVM.
     pub(crate) guests: Option<Guests>,
     /// Linux's source of time.
     pub(crate) clock_source: Option<String>,

@@ -14,7 +14,7 @@ function byLoss(process) {
     .sort((one, other) => (other === blamed) - (one === blamed) || lost[other] - lost[one]);
 }
 
-// What a report has of a region, in the words and units that the report itself gives.
+// The figures of a region, in the words and units that the report itself gives.
 function regionFacts(report, region) {
   const facts = [['executions', grouped(region.executions)],
     ['shortest to longest', seconds(region.shortest_s) + ' to ' + seconds(region.longest_s)]];

@@ -1,5 +1,5 @@
-//! What threads do in a region, for every form: each state is defined here once, with the causes of waits that it has,
-//! its name, its words, its colours and the advice against it.
+//! The states of threads in a region, for every form. Each is defined here once: its name, words, colours, causes of
+//! waits, and the advice against it.
 //!
 //! JSON, CSV, text, verdicts, the page's script and colours, Python's pictures and the manual's tables follow from this
 //! table. A new cause is a line of [`Cause`] and a line here.

@@ -87,7 +87,7 @@ fn taken<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
 /// Slices by process, thread, begin and end in nanoseconds, and name.
 type Slices = BTreeSet<(u64, u64, u64, u64, String)>;
 
-/// What the importer would show.
+/// The tracks of a trace, as an importer reads them.
 #[derive(Default)]
 struct Shown {
     slices: Slices,
