@@ -290,6 +290,11 @@ impl ProcessorTime {
         is_lost
     }
 
+    /// The ticks of the readings since [`take_cost`](Self::take_cost).
+    pub(super) fn cost(&self) -> u64 {
+        self.cost.get()
+    }
+
     /// Takes the ticks that readings took since the call before.
     pub(super) fn take_cost(&self) -> u64 {
         self.cost.take()

@@ -8,7 +8,7 @@ use super::state::WaitState;
 impl WaitState {
     /// A request for a chunk that returns to `caller` is to be timed, at `now`.
     pub(super) fn arrives(&self, caller: u64, now: u64) {
-        if let Some(before) = self.chunks.arrives(caller, now, self.waited.get()) {
+        if let Some(before) = self.chunks.arrives(caller, now, self.not_worked()) {
             self.add_requests(before);
         }
     }
@@ -18,9 +18,9 @@ impl WaitState {
         self.chunks.ended(ticks, is_last, self.waited.get(), now);
     }
 
-    /// Adds the requests of the present loop: the part ends, or another one begins inside of it.
-    pub(super) fn add_rest(&self) {
-        if let Some(rest) = self.chunks.rest() {
+    /// Adds the requests of the present loop: the part ends at `now`, or another one begins inside of it.
+    pub(super) fn add_rest(&self, now: u64) {
+        if let Some(rest) = self.chunks.rest(now, self.not_worked()) {
             self.add_requests(rest);
         }
     }

@@ -223,7 +223,7 @@ impl WaitState {
         begun: u64,
         now: impl Fn() -> u64,
     ) -> Saved {
-        self.add_rest();
+        self.add_rest(begun);
         let saved = self.enter_task(begun, &now);
         let (was_idle, around) = (self.end_idle(begun), self.processor.take_cost());
         let ended = if was_idle { Ended::Waiting } else { Ended::Useful };
@@ -240,10 +240,11 @@ impl WaitState {
             only_counted: self.only_counted.take(),
             ..saved
         };
-        self.chunks.begin();
         // The reading above is in the time that ends here.
         self.processor.take_cost();
-        Saved { starting: own_work(begun, now()), ..saved }
+        let started = now();
+        self.chunks.begin(started, self.not_worked());
+        Saved { starting: own_work(begun, started), ..saved }
     }
 
     /// Begins a task of the present part at `begun`.
@@ -277,7 +278,7 @@ impl WaitState {
         if self.counts.is_complete() {
             self.add_state(state::COUNTED, 0);
         }
-        self.add_rest();
+        self.add_rest(ended);
         let readings = self.processor.take_cost();
         self.processor.read_to_the_end(&now, ended);
         let has_lost_clock = self.settle();
@@ -285,7 +286,6 @@ impl WaitState {
         let only_counted = self.only_counted.replace(saved.only_counted);
         let known = self.table(|table| table.flush(saved.mark, weight));
         self.timed.set(known.saturating_sub(only_counted));
-        self.chunks.begin();
         match saved.entered {
             Some(entered) if !saved.part.is_none() => {
                 self.processor.go_on(entered, has_lost_clock);
@@ -296,9 +296,16 @@ impl WaitState {
             self.idle_since.set(ended);
         }
         self.restore(saved, 0, ended, &now);
-        let own = saved.starting + readings + own_work(ended, now());
+        let left = now();
+        let own = saved.starting + readings + own_work(ended, left);
         self.own.set(own);
         self.processor.set_cost(if saved.part.is_none() { 0 } else { saved.around + own });
+        self.chunks.begin(left, self.not_worked());
+    }
+
+    /// The ticks of all waits and of the library's own work in the part.
+    pub(super) fn not_worked(&self) -> u64 {
+        self.waited.get() + self.processor.cost()
     }
 
     /// Ends the time outside of the part. Answers whether there was any.
