@@ -3,7 +3,7 @@
 //! `cargo bench -p pacman-cli --bench programs -- --threads 2,4 "./sp.S" "./lulesh2.0 -s 12 -i 200"` runs
 //! each command line in every way once a round. It prints the median of the rounds' ratios to the program
 //! alone, with their quartiles. A second run alone shows the noise. What `run` takes to start and end is
-//! measured with the same options and numbers of threads, and is left out of the ratios. It is measured on a
+//! measured with the same options and numbers of threads, adapted or not, and is left out of the ratios. It is measured on a
 //! program with debug information, one region and one wait in it, or on the command line of `--start`. That
 //! should be the same program with as little work as it can do, such as its smallest class or a single step. Then
 //! the first execution of each region is left out too, and so are the names that only this program has.
@@ -18,6 +18,7 @@
 mod output;
 mod ways;
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -65,6 +66,9 @@ struct Options {
     /// Options of `run` in all observed and adapted runs, such as --waits.
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     with: String,
+    /// Adapted runs may also have smaller teams.
+    #[arg(long)]
+    narrow: bool,
     /// The program's command line; words are separated by spaces.
     #[arg(required = true, value_name = "COMMAND")]
     commands: Vec<String>,
@@ -74,6 +78,11 @@ struct Options {
 }
 
 impl Options {
+    /// The options of `run`: of all runs, and of adapted ones.
+    fn of_run(&self) -> (&str, &[&str]) {
+        (&self.with, if self.narrow { &["--narrow"] } else { &[] })
+    }
+
     fn ways(&self) -> &'static [Way] {
         match (self.library, self.observed) {
             (true, _) => &PRELOADED,
@@ -109,27 +118,57 @@ fn print(options: &Options) -> io::Result<bool> {
     };
     let mut starts = Vec::new();
     for &threads in &options.threads {
-        starts.push(start_cost(&short, threads, scratch.path(), options)?);
+        let first = ways.iter().copied().find(|way| way.preloads() && !way.adapts());
+        let observed = start_cost(&short, first, threads, scratch.path(), options)?;
+        let adapted = ways.iter().copied().find(|way| way.adapts());
+        let adapted = start_cost(&short, adapted, threads, scratch.path(), options)?;
+        starts.push(Starts { observed, adapted });
     }
-    let said: Vec<String> =
-        starts.iter().map(|start| format!("{:.1}", start.as_secs_f64() * 1e3)).collect();
+    let said: Vec<String> = starts.iter().map(ToString::to_string).collect();
     println!(
-        "medians of {} ratios to the program alone [quartiles]; start and end of run, {} ms, left out",
+        "medians of {} ratios to the program alone [quartiles]; left out: start and end of run, {}",
         options.rounds,
-        said.join(", ")
+        said.join("; ")
     );
     print!("{:>7} {:>9}", "threads", "alone");
     for way in &ways[1..] {
         print!("  {:<19}", way.name());
     }
-    println!("  {:>5}  {:<9}  program", "gain", "output");
+    println!("  {:>6}  {:>6}  {:<9}  program", "gain", "memory", "output");
     let mut same = true;
     for command in &options.commands {
-        for (&threads, &start) in options.threads.iter().zip(&starts) {
-            same &= row(command, threads, options, start, scratch.path())?;
+        for (&threads, &starts) in options.threads.iter().zip(&starts) {
+            same &= row(command, threads, options, starts, scratch.path())?;
         }
     }
     Ok(same)
+}
+
+/// What `run` takes to start and end.
+#[derive(Clone, Copy)]
+struct Starts {
+    observed: Duration,
+    /// It measures a sleep and a wake.
+    adapted: Duration,
+}
+
+impl Starts {
+    fn of(self, way: Way) -> Duration {
+        match way {
+            _ if way.adapts() => self.adapted,
+            _ if way.preloads() => self.observed,
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+impl fmt::Display for Starts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [observed, adapted] =
+            [self.observed, self.adapted].map(|start| start.as_secs_f64() * 1e3);
+        write!(f, "{observed:.1} ms")?;
+        if adapted > 0.0 { write!(f, ", adapted {adapted:.1} ms") } else { Ok(()) }
+    }
 }
 
 /// One program on so many threads.
@@ -137,12 +176,12 @@ fn row(
     command: &str,
     threads: u32,
     options: &Options,
-    start: Duration,
+    starts: Starts,
     scratch: &Path,
 ) -> io::Result<bool> {
     let memory = tempfile::tempdir_in(scratch)?;
     let run = |way: Way, command: &str, threads, memory: &Path| {
-        way.run(command, threads, &options.with, scratch, memory)
+        way.run(command, threads, options.of_run(), scratch, memory)
     };
     let ways = options.ways();
     let mut ratios = vec![Vec::new(); ways.len()];
@@ -154,8 +193,7 @@ fn row(
         for turn in 0..ways.len() {
             let at = (turn + round) % ways.len();
             let (times, text) = run(ways[at], command, threads, memory.path())?;
-            let time = options.time(times);
-            let time = if ways[at].preloads() { time.saturating_sub(start) } else { time };
+            let time = options.time(times).saturating_sub(starts.of(ways[at]));
             seconds[at] = time.as_secs_f64();
             outputs.add(ways[at], text);
         }
@@ -170,9 +208,12 @@ fn row(
         print!("  {median:<5.3} [{first:.3}, {third:.3}]");
     }
     let of = |way| Some(all[ways.iter().position(|&other| other == way)?][1]);
-    match of(Way::OneThread).zip(of(Way::Adapted)).filter(|(one, _)| *one < GAIN) {
-        Some((one, adapted)) => print!("  {:>3.0} %", 100.0 * (1.0 - adapted) / (1.0 - one)),
-        None => print!("  {:>5}", "-"),
+    let one = of(Way::OneThread).filter(|one| *one < GAIN);
+    for way in [Way::Adapted, Way::Remembered] {
+        match one.zip(of(way)) {
+            Some((one, adapted)) => print!("  {:>4.0} %", 100.0 * (1.0 - adapted) / (1.0 - one)),
+            None => print!("  {:>6}", "-"),
+        }
     }
     let difference = outputs.difference();
     println!("  {:<9}  {command}", if difference.is_some() { "differs" } else { "same" });
@@ -200,21 +241,22 @@ fn short_program(scratch: &Path) -> io::Result<String> {
 const SHORT: &str =
     "int main(void) {\n#pragma omp parallel\n{\n#pragma omp barrier\n}\nreturn 0; }\n";
 
-/// The time that `run` adds to the `short` program: the median of the rounds' differences.
+/// The time that a way adds to the `short` program: the median of the rounds' differences.
 fn start_cost(
     short: &str,
+    way: Option<Way>,
     threads: u32,
     scratch: &Path,
     options: &Options,
 ) -> io::Result<Duration> {
+    let Some(of) = way else { return Ok(Duration::ZERO) };
     let mut more = Vec::new();
     for _ in 0..options.rounds.max(LEAST_STARTS) {
         let time = |way: Way| -> io::Result<Duration> {
-            Ok(options.time(way.run(short, threads, &options.with, scratch, scratch)?.0))
+            Ok(options.time(way.run(short, threads, options.of_run(), scratch, scratch)?.0))
         };
         let alone = time(Way::Alone)?;
-        let observed = if options.library { Way::Preloaded } else { Way::Observed };
-        more.push(time(observed)?.saturating_sub(alone).as_secs_f64());
+        more.push(time(of)?.saturating_sub(alone).as_secs_f64());
     }
     Ok(Duration::from_secs_f64(quartiles(&mut more)[1]))
 }

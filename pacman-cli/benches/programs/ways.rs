@@ -17,7 +17,8 @@ pub(crate) enum Way {
     /// Observed by the library alone: no command starts, and none writes a report.
     Preloaded,
     Adapted,
-    /// Adapted from what the rounds before have found; the first round finds nothing.
+    /// Adapted from what the rounds before have found; the first round finds nothing. A team of as many threads as
+    /// there are contexts is left open, so that the run may start with fewer.
     Remembered,
 }
 
@@ -52,12 +53,16 @@ impl Way {
         !matches!(self, Way::Alone | Way::Again | Way::OneThread)
     }
 
-    /// The times of a run, and what the program printed, with a last line for its status.
+    pub(crate) fn adapts(self) -> bool {
+        matches!(self, Way::Adapted | Way::Remembered)
+    }
+
+    /// The times of a run with `options`, and with more of them where it adapts, and what the program printed, with a last line for its status.
     pub(crate) fn run(
         self,
         command: &str,
         threads: u32,
-        options: &str,
+        (options, adaptation): (&str, &[&str]),
         scratch: &Path,
         memory: &Path,
     ) -> io::Result<(Times, Vec<u8>)> {
@@ -88,20 +93,24 @@ impl Way {
         if by_command {
             all.args(["run", "-o"]).arg(scratch.join("report.json"));
             all.args(options.split_whitespace());
+            if self.adapts() {
+                all.arg("--adapt").args(adaptation);
+            }
             match self {
-                Way::Adapted => {
-                    all.args(["--adapt", "--narrow", "--no-memory"]);
-                }
-                Way::Remembered => {
-                    all.args(["--adapt", "--narrow"]).env("PACMAN_OMP_MEMORY", memory);
-                }
+                Way::Adapted => drop(all.arg("--no-memory")),
+                Way::Remembered => drop(all.env("PACMAN_OMP_MEMORY", memory)),
                 _ => {}
             }
             all.env("PACMAN_OMP_LIBRARY", &library);
             all.arg("--").arg(program);
         }
-        let threads = if self == Way::OneThread { 1 } else { threads };
-        all.args(words).env("OMP_NUM_THREADS", threads.to_string()).stdin(Stdio::null());
+        all.args(words).stdin(Stdio::null());
+        let contexts = std::thread::available_parallelism()?.get();
+        match self {
+            Way::OneThread => drop(all.env("OMP_NUM_THREADS", "1")),
+            Way::Remembered if threads as usize == contexts => {}
+            _ => drop(all.env("OMP_NUM_THREADS", threads.to_string())),
+        }
         let (begin, before) = (Instant::now(), processor_time());
         let output = all.output();
         let times =
