@@ -5,8 +5,11 @@
 //! median over the rounds of the adapted time over that of the best other way, and its bound. A way that takes more than
 //! four times the least in the first round is not run again. Adapted runs have no memory: they are first runs, and all
 //! that the command takes is in their times.
+//!
+//! Rows of contended regions compare the mean times of the program's two regions, which the reports of all ways have.
 
 mod busy;
+mod contended;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +32,9 @@ struct Options {
     /// The executions of each phase of the program.
     #[arg(long, default_value_t = 400)]
     executions: u32,
+    /// So many times as many of them where regions of one run are compared.
+    #[arg(long, default_value_t = 5)]
+    contended: u32,
     /// The library to preload instead of cargo's.
     #[arg(long)]
     library: Option<PathBuf>,
@@ -65,7 +71,8 @@ const FOUR_ADAPTED: Way = Way { name: "adapted", ..Way { is_adapted: true, ..FOU
 enum Surroundings {
     Quota(f64),
     Busy(usize),
-    Nothing,
+    /// Nothing: the regions of the program are compared.
+    Nothing(&'static [Way; 3]),
 }
 
 struct Cell {
@@ -74,22 +81,23 @@ struct Cell {
     surroundings: Surroundings,
     /// The adapted way is the last.
     ways: &'static [Way],
-    /// The bound of the adapted time over that of the best way, if there is one.
-    bound: Option<f64>,
+    /// The bound of the adapted time over that of the best way.
+    bound: f64,
 }
 
 const fn quota(name: &'static str, cpus: f64) -> Cell {
     let ways = &[ONE, TWO, PASSIVE, ADAPTED];
-    Cell { name, compiler: "gcc", surroundings: Surroundings::Quota(cpus), ways, bound: Some(1.1) }
+    Cell { name, compiler: "gcc", surroundings: Surroundings::Quota(cpus), ways, bound: 1.1 }
 }
 
 const fn busy(name: &'static str, loops: usize) -> Cell {
     let ways = &[DEFAULT, ONE, PASSIVE, ADAPTED];
-    Cell { name, compiler: "gcc", surroundings: Surroundings::Busy(loops), ways, bound: Some(1.3) }
+    Cell { name, compiler: "gcc", surroundings: Surroundings::Busy(loops), ways, bound: 1.3 }
 }
 
-const fn contended(name: &'static str, compiler: &'static str, ways: &'static [Way]) -> Cell {
-    Cell { name, compiler, surroundings: Surroundings::Nothing, ways, bound: None }
+/// Its bounds are those of its regions.
+const fn contended(name: &'static str, compiler: &'static str, ways: &'static [Way; 3]) -> Cell {
+    Cell { name, compiler, surroundings: Surroundings::Nothing(ways), ways, bound: f64::INFINITY }
 }
 
 const CELLS: [Cell; 9] = [
@@ -140,7 +148,12 @@ fn print(options: &Options) -> io::Result<bool> {
             Surroundings::Busy(loops) => Busy::start(loops)?,
             _ => Busy::start(0)?,
         };
-        all_within &= row(cell, options, &program, group.as_ref())?;
+        all_within &= match cell.surroundings {
+            Surroundings::Nothing(ways) => {
+                contended::row(cell.name, ways, options, &program, scratch.path())?
+            }
+            _ => row(cell, options, &program, group.as_ref())?,
+        };
     }
     Ok(all_within)
 }
@@ -172,11 +185,6 @@ fn row(
     let load = std::fs::read_to_string("/proc/loadavg")?;
     let load = load.split_whitespace().next().unwrap_or("?");
     print!("{:<18} load {load:>5}", cell.name);
-    let median = |times: &[f64]| {
-        let mut sorted = times.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        sorted[sorted.len() / 2]
-    };
     for (way, times) in cell.ways.iter().zip(&times) {
         print!("  {} {:.3} s", way.name, median(times));
     }
@@ -186,41 +194,30 @@ fn row(
     let best = best.ok_or_else(|| io::Error::other("no way ran in all rounds"))?;
     let ratios: Vec<f64> = adapted.iter().zip(best).map(|(adapted, best)| adapted / best).collect();
     let ratio = median(&ratios);
-    let is_within = cell.bound.is_none_or(|bound| ratio <= bound);
-    match cell.bound {
-        Some(bound) => println!(
-            "  adapted/best {ratio:.3}, bound {bound}{}",
-            if is_within { "" } else { " MISSED" }
-        ),
-        None => println!("  adapted/best {ratio:.3}"),
-    }
+    let is_within = ratio <= cell.bound;
+    let missed = if is_within { "" } else { " MISSED" };
+    println!("  adapted/best {ratio:.3}, bound {}{missed}", cell.bound);
     Ok(is_within)
+}
+
+fn median(times: &[f64]) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
 }
 
 /// The wall time of a run.
 fn run(way: Way, options: &Options, program: &Path, group: Option<&QuotaGroup>) -> io::Result<f64> {
-    let mut words = Vec::new();
+    let mut command = of_user(way, program);
     if way.is_adapted {
-        words.extend(
-            [env!("CARGO_BIN_EXE_pacman-pmu"), "run", "--adapt", "--no-memory", "--"]
-                .map(PathBuf::from),
-        );
+        command = command_run(way, options)?;
+        command.arg("--").arg(program);
     }
-    words.push(program.to_owned());
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).arg(options.executions.to_string());
+    command.arg(options.executions.to_string());
     if let Some(group) = group {
         command = group.inside(&command);
     }
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy();
-        if ["OMP_", "GOMP_", "KMP_", "PACMAN_"].iter().any(|prefix| name.starts_with(prefix)) {
-            command.env_remove(&*name);
-        }
-    }
-    let beside = std::env::current_exe()?.with_file_name("libpacman_omp.so");
-    command.env("PACMAN_OMP_LIBRARY", options.library.as_ref().unwrap_or(&beside));
-    command.envs(way.variables.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let begun = Instant::now();
     let status = command.status()?;
     let seconds = begun.elapsed().as_secs_f64();
@@ -228,6 +225,30 @@ fn run(way: Way, options: &Options, program: &Path, group: Option<&QuotaGroup>) 
         return Err(io::Error::other(format!("{}: {status}", way.name)));
     }
     Ok(seconds)
+}
+
+/// `run`, adapted or not, in the environment of a user who chose the way.
+fn command_run(way: Way, options: &Options) -> io::Result<Command> {
+    let mut command = of_user(way, Path::new(env!("CARGO_BIN_EXE_pacman-pmu")));
+    command.arg("run");
+    if way.is_adapted {
+        command.args(["--adapt", "--no-memory"]);
+    }
+    let beside = std::env::current_exe()?.with_file_name("libpacman_omp.so");
+    command.env("PACMAN_OMP_LIBRARY", options.library.as_ref().unwrap_or(&beside));
+    Ok(command)
+}
+
+fn of_user(way: Way, program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if ["OMP_", "GOMP_", "KMP_", "PACMAN_"].iter().any(|prefix| name.starts_with(prefix)) {
+            command.env_remove(&*name);
+        }
+    }
+    command.envs(way.variables.iter().copied());
+    command
 }
 
 /// The program, or nothing without its compiler.
