@@ -9,21 +9,22 @@
 //!    that name, which jumps to this library's. [`interpose`] finds the runtime of the caller, and [`runtime`] has the real function.
 //! 2. [`region`] finds the region by the compiler's function for its body.
 //! 3. [`adapt`] may choose another number of threads, if the user allows it.
-//! 4. [`team`] lets the real runtime start the team. The team runs this library's body, which calls
+//! 4. [`execution`] lets the real runtime start the [`team`]. The team runs this library's body, which calls
 //!    the program's.
 //! 5. [`worker`]: each thread of the team reads its counters before and after the program's body, and
 //!    adds the difference to its own rows ([`rows`]). It takes no lock and allocates nothing. With
 //!    RDPMC it makes no system call.
 //!    Where events do not fit at once, [`set_rotation`] changes the event set from part to part.
 //!    With an overhead budget [`sampling`] chooses the executions of short regions that are timed.
-//!    On request, or for adaptation, [`waits`] times the waits inside the part. [`phases`] does the same
-//!    for parts that the program marks by calls of Kokkos, LIKWID, PAPI or PACMAN's own sessions. For traces
+//!    On request, or for adaptation, [`waits`] times the waits inside the part. [`marks`] does the same
+//!    for [`phases`] that the program marks by calls of Kokkos, LIKWID, PAPI or PACMAN's own sessions. For traces
 //!    [`execution_log`] keeps the first single executions.
 //! 6. [`arena`]: memory that outlives the process holds the rows and the facts of regions
 //!    ([`recording`]). So the end of the process has little left to do ([`lifecycle`]).
 //!
-//! State is below, behaviour above: [`process`], [`region`] and [`worker`] hold state that [`adapt`]
-//! and [`team`] act on. [`lifecycle`] is on top. Imports between files have no cycle.
+//! State is below, behaviour above: [`process`], [`region`], [`team`] and [`worker`] hold state, of which [`adapted`],
+//! [`packing`], [`phases`] and [`waits`] define parts. [`adapt`], [`marks`] and [`execution`] act on it. [`ending`],
+//! [`entry`] and [`lifecycle`] are on top. Imports between modules have no cycle.
 //!
 //! The library writes nothing to the program's standard output. If it cannot record, it writes one
 //! line to standard error. After any failure the program runs as if the library were not there.
@@ -37,12 +38,15 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod adapt;
+mod adapted;
 mod arch;
 mod arena;
 mod counting;
 mod defect;
+mod ending;
 mod energy;
 mod entry;
+mod execution;
 mod execution_log;
 mod first_region;
 mod floating;
@@ -55,6 +59,7 @@ mod lifecycle;
 mod loaded;
 mod machine;
 mod mappings;
+mod marks;
 mod module;
 mod nesting;
 mod notes;

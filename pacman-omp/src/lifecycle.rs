@@ -1,33 +1,28 @@
-//! The life of the process: the engine is loaded, the program exits or becomes another program.
+//! The engine is loaded: it reads the options, prepares what they need, and takes over the program's calls.
 
 use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 
 use pacman_core::clock::Clock;
-use pacman_core::system_calls;
 use pacman_regions::{Options, Rank};
 
-use crate::adapt;
 use crate::arena;
-use crate::counting::Plan;
 use crate::defect;
+use crate::ending;
 use crate::energy;
 use crate::entry;
 use crate::first_region;
 use crate::fork;
 use crate::heap;
 use crate::interpose;
-use crate::isolation::{isolated, isolated_memory};
+use crate::isolation::isolated;
 use crate::mappings;
 use crate::module;
 use crate::notes;
-use crate::packing;
 use crate::process;
 use crate::recording;
 use crate::region;
-use crate::scheduling;
 use crate::stub;
-use crate::unreached;
 use crate::worker::Worker;
 
 /// The loader calls it when the preloaded library loads this one, and holds its lock meanwhile: threads whose
@@ -129,64 +124,8 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
         pacman_core::backend::install_atfork();
         fork::install_atfork();
         // SAFETY: a function of this library, which is never unloaded.
-        unsafe { libc::atexit(at_exit) };
+        unsafe { libc::atexit(ending::at_exit) };
         arena::program_begins();
         process::observe();
     }
-}
-
-extern "C" fn at_exit() {
-    if process::is_own() {
-        isolated(unreached::note);
-        if process::has_waits() && !system_calls::are_forbidden() {
-            isolated(scheduling::record);
-        }
-        if process::is_metered() {
-            isolated(energy::finish);
-        }
-        if process::is_adapted() {
-            region::all().into_iter().for_each(adapt::record_outcome);
-        }
-        // The recording above may have failed.
-        isolated_memory(|| defect::line().into_iter().for_each(notes::note));
-        end(false);
-    }
-}
-
-/// The program is about to install a filter of its system calls. From here on the library makes only calls that
-/// OpenMP programs make: for memory, and to wait for each other.
-pub(crate) fn restrict() {
-    if system_calls::are_forbidden() || !process::is_own() {
-        return;
-    }
-    adapt::mask_matters();
-    packing::end();
-    isolated(|| {
-        module::meet_all();
-        Plan::current();
-        energy::stop();
-        arena::map_ahead();
-        notes::note(FILTERED.to_owned());
-    });
-    system_calls::forbid();
-    process::advance_config_epoch();
-}
-
-const FILTERED: &str = "the program filters its system calls: from then on no region is adapted, events are \
-                        counted where that takes no call, waits are not divided by processors, and child \
-                        processes are not recorded";
-
-/// The process ends without its exit handlers, or becomes another program.
-///
-/// The caller may be a signal handler that interrupted any code, so this only stores numbers.
-pub(crate) fn leave(becomes_another: bool) {
-    if process::is_own() {
-        end(becomes_another);
-    }
-}
-
-fn end(becomes_another: bool) {
-    adapt::leave_shared();
-    packing::leave_slot();
-    arena::end(becomes_another, process::own(process::clock().now()).1);
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering}
 
 use pacman_core::fork::Lock;
 
-use crate::adapt::Adapted;
+use crate::adapted::Adapted;
 use crate::function::Function;
 use crate::heap;
 use crate::module::{File, Module};

@@ -10,7 +10,7 @@ use try_lock::TryLock;
 use super::memory::Memory;
 use super::model;
 use super::sharing::{self, Sharing};
-use super::team_affinity::TeamAffinity;
+use crate::adapted::TeamAffinity;
 use crate::first_region;
 use crate::isolation::isolated;
 use crate::machine;

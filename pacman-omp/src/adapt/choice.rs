@@ -1,7 +1,6 @@
 //! How the next execution of a region runs.
 
-use super::cached_decision::CachedDecision;
-use super::team_choice::TeamChoice;
+use crate::adapted::{CachedDecision, TeamChoice};
 
 /// How the next execution of a region runs.
 pub(crate) enum Choice<'w> {

@@ -6,13 +6,11 @@ use pacman_adapt::State;
 use pacman_core::{Placement, system_calls};
 
 use super::adapting::{self, Adapting};
-use super::asked::Asked;
-use super::cached_decision::{CachedDecision, NEVER};
 use super::choice::Choice;
 use super::group;
-use super::phase::Phase;
-use super::team_choice::TeamChoice;
-use super::thread_binding::{self, has_bound};
+use crate::adapted::{
+    Asked, CachedDecision, NEVER, Phase, TeamChoice, bind_from_now_on, has_bound, may_bind,
+};
 use crate::function::Function;
 use crate::isolation::isolated;
 use crate::process;
@@ -114,7 +112,7 @@ fn choose(
 ) -> Option<TeamChoice> {
     let adapted = &region.adapted;
     let mut phase = adapted.phase.try_lock()?;
-    let places = adapting.places() && thread_binding::may_bind();
+    let places = adapting.places() && may_bind();
     if phase.as_ref().is_none_or(|phase| !phase.is_for(limited, places)) {
         adapted.advance_generation();
         *phase = isolated(|| Phase::of(adapting, region, limited, places));
@@ -125,7 +123,7 @@ fn choose(
         .then(|| pacman_adapt::places(&adapting.topology, on, &Placement::Compact).ok())
         .flatten();
     if places.is_some() {
-        thread_binding::bind_from_now_on();
+        bind_from_now_on();
     }
     let wants_busy = phase.controller.state() != State::Holding;
     // Tasks are work, and threads run them while they wait.

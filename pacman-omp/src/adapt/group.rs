@@ -23,15 +23,12 @@ use pacman_regions::{Adaptation, RuntimeFamily};
 use try_lock::TryLock;
 
 use super::adapting::{self, Adapting};
-use super::cached_decision::{BATCH, DecidedBy, DecisionKind};
 use super::choice::Choice;
 use super::hold::switch_back_cost;
-use super::member::has_group;
-use super::phase::Phase;
-use super::pool::Change;
 use super::restart_cost::{charge_alone, thread_cost};
-use super::team_choice::TeamChoice;
-use super::thread_binding::has_bound;
+use crate::adapted::{
+    Adapted, BATCH, Change, DecidedBy, DecisionKind, Phase, TeamChoice, has_bound, has_group,
+};
 use crate::floating;
 use crate::isolation::isolated;
 use crate::process;
@@ -219,10 +216,10 @@ pub(super) fn finished(
     let mut own = ticks;
     if region.runtime.family == RuntimeFamily::Libgomp {
         let reduced = wanted < group.phase.default();
-        let change = worker.pool.team_of(region, size, reduced);
+        let change = worker.pool.team_of(&region.adapted, size, reduced);
         // Within the group the stretch has become longer, and that says it all.
         if let Change::Wider(_, cause) = change {
-            if !cause.adapted.member.is_of(group.serial) {
+            if !cause.member.is_of(group.serial) {
                 let seconds = change.seconds(ticks as f64 * adapting.seconds_per_tick);
                 charge_alone(cause, seconds + change.ending(), true);
                 own -= (seconds / adapting.seconds_per_tick) as u64;
@@ -288,8 +285,8 @@ impl Group {
 
 /// Charges `seconds` that the group's smaller teams cost a region that is not in it. False if `cause` is
 /// in no group.
-pub(super) fn charge(cause: &Region, seconds: f64, recurring: bool) -> bool {
-    let member = &cause.adapted.member;
+pub(super) fn charge(cause: &Adapted, seconds: f64, recurring: bool) -> bool {
+    let member = &cause.member;
     if let Some(Some(group)) = GROUP.try_lock().as_deref_mut() {
         if member.is_of(group.serial) {
             group.phase.charge(seconds, recurring);

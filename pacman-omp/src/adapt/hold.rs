@@ -6,10 +6,9 @@ use pacman_adapt::{Controller, Rules};
 use pacman_regions::RuntimeFamily;
 
 use super::adapting::{self, Adapting, BREAK_EVEN};
-use super::cached_decision::{BATCH, CachedDecision, DecidedBy, DecisionKind};
 use super::model;
-use super::phase::Phase;
 use super::restart_cost::thread_cost;
+use crate::adapted::{BATCH, CachedDecision, DecidedBy, DecisionKind, Phase};
 use crate::notes;
 use crate::region::Region;
 use crate::worker::Worker;

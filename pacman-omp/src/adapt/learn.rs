@@ -6,19 +6,17 @@ use pacman_adapt::{Execution, State};
 use pacman_regions::RuntimeFamily;
 
 use super::adapting::{self, Adapting};
-use super::cached_decision::{CachedDecision, DecidedBy, DecisionKind};
 use super::decide::has_no_choice;
 use super::group;
 use super::hold::break_even;
 use super::outcome::{record_group, record_if_due};
-use super::pool::Change;
 use super::restart_cost::charge_alone;
-use super::team_choice::TeamChoice;
-use super::useful::TeamTime;
+use crate::adapted::{Adapted, CachedDecision, Change, DecidedBy, DecisionKind, TeamChoice};
 use crate::floating;
 use crate::process;
 use crate::region::Region;
 use crate::seen::Seen;
+use crate::team::TeamTime;
 use crate::worker::Worker;
 
 /// An execution with the program's own team of `size` took `ticks`. Uses no floating-point arithmetic
@@ -30,10 +28,10 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
     check_wait_policy(adapting, worker, region, false);
     if region.runtime.family == RuntimeFamily::Libgomp && worker.pool.changes_to(size) {
         floating::isolated(|| {
-            let change = worker.pool.team_of(region, size, false);
+            let change = worker.pool.team_of(&region.adapted, size, false);
             let seconds = change.seconds(ticks as f64 * adapting.seconds_per_tick);
             if let Change::Wider(_, cause) = change {
-                charge(cause, seconds + change.ending(), !ptr::eq(cause, region));
+                charge(cause, seconds + change.ending(), !ptr::eq(cause, &region.adapted));
             }
         });
     }
@@ -123,7 +121,7 @@ fn finished_in_group(
 }
 
 /// Charges `seconds` that a smaller team of `cause` cost elsewhere: `recurring` in another region.
-fn charge(cause: &Region, seconds: f64, recurring: bool) {
+fn charge(cause: &Adapted, seconds: f64, recurring: bool) {
     if !group::charge(cause, seconds, recurring) {
         charge_alone(cause, seconds, recurring);
     }
@@ -139,7 +137,7 @@ fn learn(
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
     let reduced = choice.threads > 0;
     let change = match libgomp {
-        true => worker.pool.team_of(region, size, reduced),
+        true => worker.pool.team_of(&region.adapted, size, reduced),
         false => Change::None,
     };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
@@ -167,7 +165,7 @@ fn learn(
     let (own, is_typical) = phase.itself(on, times, renewed, &adapting.objective);
     if let Change::Wider(_, cause) = change {
         let besides = seconds - own + change.ending();
-        if ptr::eq(cause, region) {
+        if ptr::eq(cause, &region.adapted) {
             phase.charge(besides, false);
         } else {
             charge(cause, besides, !phase.is_new());

@@ -10,7 +10,7 @@ use pacman_regions::{
     FileIdentity, ProgramKey, ProgramMemory, RegionMemory, Remembered, hash_of_arguments,
 };
 
-use super::phase::Phase;
+use crate::adapted::Phase;
 use crate::module::{Module, entry_of_program};
 use crate::notes;
 use crate::phases;

@@ -10,7 +10,7 @@ use pacman_regions::{Adaptation, Objective};
 
 use super::adapting::{self, Adapting};
 use super::group;
-use super::state::OutcomeRecord;
+use crate::adapted::OutcomeRecord;
 use crate::arena;
 use crate::floating;
 use crate::function::Function;

@@ -9,7 +9,7 @@
 //! own mask: the thread gets it back first, and no thread of that process is bound again. Only system
 //! calls that bypass the C library, and `/proc`, show the single context.
 
-use super::thread_binding::has_bound;
+use crate::adapted::has_bound;
 use crate::worker::Worker;
 
 /// The next call of the calling thread reads its mask, sets it, or hands it on.
@@ -26,8 +26,8 @@ pub(crate) fn mask_matters() {
 mod tests {
     use pacman_regions::watch::affinity;
 
-    use super::super::thread_binding::{bind_from_now_on, may_bind};
     use super::*;
+    use crate::adapted::{bind_from_now_on, may_bind};
 
     fn libc_count() -> u32 {
         // SAFETY: a plain set of bits.

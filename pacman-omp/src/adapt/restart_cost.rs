@@ -8,9 +8,8 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::pool::Change;
+use crate::adapted::{Adapted, Change};
 use crate::once::once;
-use crate::region::Region;
 use crate::worker::Worker;
 
 impl Change {
@@ -38,8 +37,8 @@ impl Change {
 
 /// Charges `seconds` that a smaller team of `cause`, which is decided alone, cost elsewhere: `recurring` in
 /// another region.
-pub(super) fn charge_alone(cause: &Region, seconds: f64, recurring: bool) {
-    if let Some(Some(phase)) = cause.adapted.phase.try_lock().as_deref_mut() {
+pub(super) fn charge_alone(cause: &Adapted, seconds: f64, recurring: bool) {
+    if let Some(Some(phase)) = cause.phase.try_lock().as_deref_mut() {
         phase.charge(seconds, recurring);
     }
 }

@@ -9,7 +9,7 @@ use crate::arch::placed;
 use crate::function::Function;
 use crate::interpose::real_for;
 use crate::process;
-use crate::waits;
+use crate::worker::waits;
 
 /// The construct of an implicit barrier; without these bits the barrier is explicit. The numbers are LLVM's, from
 /// `openmp/runtime/src/kmp.h` (`KMP_IDENT_BARRIER_IMPL*`), and part of its binary interface.

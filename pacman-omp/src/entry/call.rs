@@ -3,10 +3,10 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use super::records::{Ending, Record};
 use crate::arch::REGISTERS;
 use crate::function::Function;
 use crate::worker::Worker;
+use crate::worker::records::{Ending, Record};
 
 /// Where a call goes.
 #[repr(C)]

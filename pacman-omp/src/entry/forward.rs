@@ -12,14 +12,14 @@
 use std::ffi::{c_int, c_void};
 
 use super::call::{Call, Onward, Registers};
-use super::records::{self, Ending, Record};
 use super::{markers, mpi, tasks, waits, watched};
 use crate::arch::RECORD_REGISTER;
 use crate::function::{CallKind, Function};
 use crate::interpose;
 use crate::process;
-use crate::waits as wait;
 use crate::worker::Worker;
+use crate::worker::records::{self, Ending, Record};
+use crate::worker::waits as wait;
 
 crate::arch::forwarding! {
     process = sym process::SHARED,

@@ -7,9 +7,10 @@ use std::cell::Cell;
 use std::ffi::{c_long, c_uint, c_void};
 
 use crate::counting::Counting;
+use crate::execution::{self, Untimed};
 use crate::function::Function;
 use crate::region::{self, Region};
-use crate::team::{self, Call, Team, TeamMode, Untimed, mode};
+use crate::team::{Call, Team, TeamMode, mode};
 use crate::worker::Worker;
 
 /// The compiler's function for the body of a region.
@@ -33,7 +34,7 @@ macro_rules! starts_a_team {
             let call = || Call::gomp(Function::$name, body_of, data, threads);
             type Entry = unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*);
             unsafe extern "C-unwind" fn lacking(_: Body, _: *mut c_void, _: c_uint $(, _: $type)*) {}
-            let ran = team::$via(body_of, call, move |team, threads, mode| {
+            let ran = execution::$via(body_of, call, move |team, threads, mode| {
                 let real = team.real_or(Function::$name, lacking as *mut c_void);
                 // SAFETY: the runtime's function of that name, with the program's own arguments; or `lacking`.
                 unsafe {
@@ -85,7 +86,7 @@ unsafe extern "C-unwind" fn counted_parallel(
 ) {
     // SAFETY: a compiler's call of this entry: a body, and the data that the body may use.
     unsafe {
-        match team::untimed_latest(body as usize as u64, Function::GOMP_parallel) {
+        match execution::untimed_latest(body as usize as u64, Function::GOMP_parallel) {
             Some(untimed) => bare_parallel(untimed, body, data, threads, flags),
             None => other_parallel(body, data, threads, flags),
         }
@@ -119,13 +120,13 @@ unsafe extern "C-unwind" fn other_parallel(
     let body_of = body as *const c_void;
     // SAFETY: the team lives until the runtime's function returns, after all members are done.
     let start = |team: &Team, threads, mode| unsafe { start_parallel(team, threads, mode, flags) };
-    if let Some((untimed, runtime)) = team::untimed(body_of as u64) {
+    if let Some((untimed, runtime)) = execution::untimed(body_of as u64) {
         let real = runtime.real_or(Function::GOMP_parallel, lacking_parallel as *mut c_void);
         // SAFETY: the runtime's own function, with a compiler's arguments for it.
         return unsafe { bare_parallel((untimed, real), body, data, threads, flags) };
     }
     let call = Call::gomp(Function::GOMP_parallel, body_of, data, threads);
-    if !team::run_new(call, &start) {
+    if !execution::run_new(call, &start) {
         // SAFETY: as in the macro.
         unsafe { body(data) };
     }
@@ -145,7 +146,7 @@ unsafe extern "C-unwind" fn parallel(
     // SAFETY: the team lives until the runtime's function returns, after all members are done.
     let start =
         move |team: &Team, threads, mode| unsafe { start_parallel(team, threads, mode, flags) };
-    if !team::run_known(first, body_of, call, start) {
+    if !execution::run_known(first, body_of, call, start) {
         // SAFETY: as in the macro.
         unsafe { body(data) };
     }
@@ -193,7 +194,7 @@ starts_a_team! { begin:
 
 #[unsafe(export_name = "pacman_omp_entry_GOMP_parallel_end")]
 pub unsafe extern "C-unwind" fn GOMP_parallel_end() {
-    team::end(|team| {
+    execution::end(|team| {
         let Some(real) = team.real(Function::GOMP_parallel_end) else { return };
         // SAFETY: the runtime's function of that name.
         unsafe {
@@ -223,7 +224,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
             size.set(real(body, data, threads, flags));
         }
     };
-    let ran = team::run(
+    let ran = execution::run(
         body as *const c_void,
         call,
         |team, threads, mode| start(team.real(name), gomp_body(mode), data_of(team), threads),

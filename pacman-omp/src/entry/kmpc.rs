@@ -10,9 +10,10 @@ use std::ptr;
 
 use crate::arch::{WORDS_OF_BODY, WORDS_OF_CALL, prefetch};
 use crate::counting::Counting;
+use crate::execution;
 use crate::function::Function;
 use crate::runtime::Runtime;
-use crate::team::{self, Call, Team, TeamMode, mode};
+use crate::team::{Call, Team, TeamMode, mode};
 use crate::worker::Worker;
 
 /// LLVM's `ident_t`, whose last member is the place in the source.
@@ -122,7 +123,7 @@ unsafe extern "C-unwind" fn fork_call(
             pacman_omp_invoke(real, place, count, words, after_body);
         }
     };
-    let ran = team::run(body, call, start, bare);
+    let ran = execution::run(body, call, start, bare);
     if !ran {
         let (mut gtid, mut btid) = (0, 0);
         // SAFETY: as the runtime does with one thread.
@@ -160,7 +161,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     };
     // The runtime calls `__kmpc_fork_call`, which must know the call.
     let bare = |runtime| start(&Team::unobserved(&call(), runtime), threads, TeamMode::Unobserved);
-    let ran = team::run(body, call, start, bare);
+    let ran = execution::run(body, call, start, bare);
     if !ran {
         let (mut gtid, mut btid) = (0, 0);
         // SAFETY: as the runtime does with one thread.

@@ -14,8 +14,8 @@ use pacman_regions::PhaseKind;
 use crate::arch::{Stack, placed};
 use crate::function::Function;
 use crate::interpose;
+use crate::marks::{self, End};
 use crate::module::{Module, has_text};
-use crate::phases::{self, End};
 use crate::stub;
 
 /// Kokkos has this library as its tool.
@@ -94,7 +94,7 @@ macro_rules! executions {
                 if is_tool() {
                     // SAFETY: Kokkos passes a C string and a place for the number.
                     unsafe {
-                        let begun = phases::begin(PhaseKind::$kind, bytes(&name));
+                        let begun = marks::begin(PhaseKind::$kind, bytes(&name));
                         *execution = begun.map_or(u64::MAX, u64::from);
                     }
                 } else if let Some(real) = user_s(Function::$begin, &stack) {
@@ -112,7 +112,7 @@ macro_rules! executions {
             unsafe extern "C" fn $end(execution: u64)[stack] {
                 if is_tool() {
                     if let Ok(number) = u32::try_from(execution) {
-                        phases::end(PhaseKind::$kind, End::Numbered(number));
+                        marks::end(PhaseKind::$kind, End::Numbered(number));
                     }
                 } else if let Some(real) = user_s(Function::$end, &stack) {
                     // SAFETY: as in `kokkosp_init_library`.
@@ -136,7 +136,7 @@ placed! {
     unsafe extern "C" fn kokkosp_push_profile_region(name: *const c_char)[stack] {
         if is_tool() {
             // SAFETY: Kokkos passes a C string.
-            phases::begin(PhaseKind::KokkosRegion, unsafe { bytes(&name) });
+            marks::begin(PhaseKind::KokkosRegion, unsafe { bytes(&name) });
         } else if let Some(real) = user_s(Function::kokkosp_push_profile_region, &stack) {
             // SAFETY: as in `kokkosp_init_library`.
             unsafe {
@@ -150,7 +150,7 @@ placed! {
 placed! {
     unsafe extern "C" fn kokkosp_pop_profile_region()[stack] {
         if is_tool() {
-            phases::end(PhaseKind::KokkosRegion, End::Latest);
+            marks::end(PhaseKind::KokkosRegion, End::Latest);
         } else if let Some(real) = user_s(Function::kokkosp_pop_profile_region, &stack) {
             // SAFETY: as in `kokkosp_init_library`.
             unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(real)() };

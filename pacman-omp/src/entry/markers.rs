@@ -10,11 +10,11 @@ use pacman_regions::PhaseKind;
 
 use super::call::{Call, Onward, Registers};
 use super::kokkos::bytes;
-use super::records::Ending;
 use crate::arch::forwarded;
 use crate::function::Function;
-use crate::phases::{self, End};
+use crate::marks::{self, End};
 use crate::worker::Worker;
+use crate::worker::records::Ending;
 
 forwarded!("pacman_omp_watched" likwid_markerStartRegion);
 forwarded!("pacman_omp_watched" likwid_markerStopRegion);
@@ -37,7 +37,7 @@ pub(super) unsafe fn mark(call: &Call, real: *const c_void, registers: &Register
         return call.in_place(Worker::here(), real.cast_mut(), Ending::Marker(kind, name));
     }
     // SAFETY: a C string, by the interface.
-    phases::end(kind, End::Named(unsafe { bytes(&name) }));
+    marks::end(kind, End::Named(unsafe { bytes(&name) }));
     Onward::jump(real)
 }
 
@@ -47,5 +47,5 @@ pub(super) unsafe fn mark(call: &Call, real: *const c_void, registers: &Register
 /// The name must be a C string, or null.
 pub(super) unsafe fn began(kind: PhaseKind, name: *const c_char) {
     // SAFETY: as the caller guarantees.
-    phases::begin(kind, unsafe { bytes(&name) });
+    marks::begin(kind, unsafe { bytes(&name) });
 }

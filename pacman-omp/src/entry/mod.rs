@@ -19,15 +19,11 @@ mod kokkos;
 mod markers;
 mod mpi;
 mod ompt;
-mod ompt_state;
 mod ompt_waits;
 mod phases;
-mod records;
 mod tasks;
 mod unloads;
 mod waits;
 mod watched;
 
 pub(crate) use kokkos::settle_tool;
-pub(crate) use ompt_state::OmptState;
-pub(crate) use records::Records;

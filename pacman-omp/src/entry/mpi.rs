@@ -8,13 +8,13 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::call::{Call, Onward};
-use super::records::Ending;
 use crate::arch::forwarded;
 use crate::function::{CallKind, Function, functions};
 use crate::interpose;
 use crate::process;
-use crate::waits;
 use crate::worker::Worker;
+use crate::worker::records::Ending;
+use crate::worker::waits;
 
 macro_rules! entries {
     ({ $($called:ident)+ } $($kind:ident { $($name:ident)+ })+) => {

@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pacman_regions::arena::Nested;
 
-use super::ompt_state::{OmptState, OpenRegion, ParallelData, Part, TimedPart};
 use super::ompt_waits;
 use crate::adapt;
 use crate::energy;
@@ -28,8 +27,8 @@ use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
-use crate::waits::{self, Company, PartKey};
-use crate::worker::Worker;
+use crate::waits::{Company, PartKey};
+use crate::worker::{OmptState, OpenRegion, ParallelData, Part, TimedPart, Worker, waits};
 
 /// A function of the runtime that asked for a tool.
 static RUNTIME: AtomicU64 = AtomicU64::new(0);

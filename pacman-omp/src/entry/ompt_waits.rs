@@ -8,10 +8,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
-use super::ompt_state::{OmptState, Open};
 use crate::process;
 use crate::waits::REPORTED;
-use crate::worker::Worker;
+use crate::worker::{OmptState, Open, Worker};
 
 // Events and their details, from the specification's `omp-tools.h`.
 const TASK_SCHEDULE: c_int = 6;

@@ -4,7 +4,8 @@
 //! `libpacman.a` or a program in Rust. The name and the order of the arguments are an interface between
 //! releases.
 
-use crate::phases::{self, Mark};
+use crate::marks;
+use crate::phases::Mark;
 
 // The actions.
 const NAME: u32 = 0;
@@ -28,11 +29,11 @@ pub unsafe extern "C" fn pacman_omp_phase(
     let mark = Mark { copy, phase };
     match action {
         // SAFETY: as the caller guarantees.
-        NAME => phases::name(mark, unsafe { std::slice::from_raw_parts(name, length) }),
-        BEGIN => phases::begin_marked(mark),
-        END => phases::end_marked(mark),
-        CANCEL => phases::drop_marked(mark, true),
-        LEAVE => phases::drop_marked(mark, false),
+        NAME => marks::name(mark, unsafe { std::slice::from_raw_parts(name, length) }),
+        BEGIN => marks::begin_marked(mark),
+        END => marks::end_marked(mark),
+        CANCEL => marks::drop_marked(mark, true),
+        LEAVE => marks::drop_marked(mark, false),
         _ => {}
     }
 }

@@ -11,13 +11,14 @@ use std::ptr;
 use pacman_regions::Cause;
 
 use super::call::{Call, Onward, Registers};
-use super::records::{BlockOrigin, Ending, FEW, Record};
 use crate::arch::forwarded;
 use crate::function::CallKind;
 use crate::isolation::isolated_memory;
 use crate::process;
-use crate::waits::{self, PartKey};
+use crate::waits::PartKey;
 use crate::worker::Worker;
+use crate::worker::records::{BlockOrigin, Ending, FEW, Record};
+use crate::worker::waits;
 
 forwarded!("pacman_omp_watched" GOMP_task);
 forwarded!("pacman_omp_watched" GOMP_taskloop);

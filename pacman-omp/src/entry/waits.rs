@@ -7,12 +7,12 @@ use std::ffi::c_void;
 use pacman_regions::Cause;
 
 use super::call::{Call, Onward};
-use super::records::Ending;
 use super::watched;
 use crate::arch::forwarded;
 use crate::function::Function;
-use crate::waits;
 use crate::worker::Worker;
+use crate::worker::records::Ending;
+use crate::worker::waits;
 
 macro_rules! waits {
     ($($cause:ident { $($name:ident)+ })+) => {

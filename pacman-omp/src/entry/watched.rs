@@ -5,12 +5,13 @@ use std::ffi::c_void;
 use super::call::{Call, Registers};
 use super::mpi;
 use crate::adapt;
+use crate::adapted;
 use crate::arch;
 use crate::arch::forwarded;
+use crate::ending;
 use crate::first_region;
 use crate::function::{CallKind, Function, functions};
 use crate::interpose;
-use crate::lifecycle;
 use crate::packing;
 use crate::process;
 use crate::seen::Seen;
@@ -61,11 +62,11 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
         other => other,
     };
     match function.kind() {
-        CallKind::Exits => lifecycle::leave(false),
+        CallKind::Exits => ending::leave(false),
         CallKind::Execs => {
             adapt::mask_matters();
             packing::hands_on_mask();
-            lifecycle::leave(true);
+            ending::leave(true);
         }
         CallKind::UsesAffinity => {
             adapt::mask_matters();
@@ -87,7 +88,7 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
         }
         CallKind::Filters => {
             if installs_filter(call.function, arguments) {
-                lifecycle::restrict();
+                ending::restrict();
             }
         }
         _ => return None,
@@ -156,7 +157,7 @@ pub(super) fn watch(kind: CallKind) {
             process::may_change_teams();
         }
         CallKind::ChangesTeams => process::may_change_teams(),
-        CallKind::Teams => adapt::runs_leagues(),
+        CallKind::Teams => adapted::runs_leagues(),
         CallKind::Changed | CallKind::Neutral | CallKind::Called => {}
         CallKind::CountsThreads => {}
         CallKind::Exits | CallKind::Execs | CallKind::Filters => {}

@@ -19,9 +19,9 @@ use crate::defect::Unknown;
 
 /// The slot of this process, and the table that has it.
 #[derive(Clone, Copy)]
-pub(super) struct PackingSlot {
-    pub(super) slot: Slot<'static>,
-    pub(super) table: Table<'static>,
+pub(crate) struct PackingSlot {
+    pub(crate) slot: Slot<'static>,
+    pub(crate) table: Table<'static>,
 }
 
 static CREW: OnceLock<Option<PackingSlot>> = OnceLock::new();
@@ -51,30 +51,30 @@ fn keeping_errno(act: impl FnOnce()) {
 }
 
 /// The crew, also when nothing is packed any more.
-pub(super) fn ever() -> Option<&'static PackingSlot> {
+pub(crate) fn ever() -> Option<&'static PackingSlot> {
     CREW.get().and_then(Option::as_ref)
 }
 
 /// The crew, once it is prepared.
 #[inline]
-pub(super) fn known() -> Option<&'static PackingSlot> {
+pub(crate) fn known() -> Option<&'static PackingSlot> {
     if ENDED.load(Ordering::Relaxed) { None } else { CREW.get().and_then(Option::as_ref) }
 }
 
 /// Prepares it, once.
-pub(super) fn prepare(make: impl FnOnce() -> Option<PackingSlot>) -> Option<&'static PackingSlot> {
+pub(crate) fn prepare(make: impl FnOnce() -> Option<PackingSlot>) -> Option<&'static PackingSlot> {
     CREW.get_or_init(make);
     known()
 }
 
 /// Whether it was prepared, or found to be impossible.
-pub(super) fn is_prepared() -> bool {
+pub(crate) fn is_prepared() -> bool {
     ENDED.load(Ordering::Relaxed) || CREW.get().is_some()
 }
 
 /// Whether the thread with the worker at that address starts all teams of this process.
 #[inline]
-pub(super) fn is_root(worker: usize) -> bool {
+pub(crate) fn is_root(worker: usize) -> bool {
     match ROOT.load(Ordering::Relaxed) {
         0 => ROOT.compare_exchange(0, worker, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
         root => root == worker,
@@ -109,7 +109,7 @@ pub(crate) fn leave(member: &CrewMember) {
 }
 
 /// The changes that the primary thread did not make.
-pub(super) fn changes() -> u32 {
+pub(crate) fn changes() -> u32 {
     CHANGES.load(Ordering::Relaxed)
 }
 
@@ -178,7 +178,7 @@ fn wait_for(crew: &PackingSlot, seen: Seen) {
 
 /// Whether threads were packed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Packed {
+pub(crate) enum Packed {
     Yes,
     /// Somebody bound a thread, or gave it a policy of its own.
     Bound,
@@ -194,12 +194,12 @@ impl Unknown for Packed {
 
 impl PackingSlot {
     /// Whether both watchers live.
-    pub(super) fn is_watched(&self) -> bool {
+    pub(crate) fn is_watched(&self) -> bool {
         self.table.is_watched(since_boot(), WATCHED)
     }
 
     /// The execution that began with `begun` has ended. False if it was cut; the masks are restored then.
-    pub(super) fn ended(&self, begun: Seen, stays_armed: bool) -> bool {
+    pub(crate) fn ended(&self, begun: Seen, stays_armed: bool) -> bool {
         let word = self.slot.word();
         if word.end(begun, stays_armed) {
             return true;
@@ -213,7 +213,7 @@ impl PackingSlot {
     }
 
     /// Confines the members of a team of `size` to `target`. Called while an execution is said to run.
-    pub(super) fn pack(&self, target: Target, size: u32) -> Packed {
+    pub(crate) fn pack(&self, target: Target, size: u32) -> Packed {
         if has_packed() {
             self.restore();
         }
@@ -238,7 +238,7 @@ impl PackingSlot {
     }
 
     /// Gives all members their own masks back.
-    pub(super) fn restore(&self) {
+    pub(crate) fn restore(&self) {
         // After a filter of system calls the masks stay; they were restored before it.
         if has_packed() && !system_calls::are_forbidden() {
             keeping_errno(|| self.slot.restore(|_| true));

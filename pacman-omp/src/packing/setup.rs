@@ -20,19 +20,19 @@ use crate::notes;
 use crate::process;
 
 /// The facts that all regions share.
-pub(super) struct Setup {
+pub(crate) struct Setup {
     topology: Topology,
     wide: Mask,
     /// Nanoseconds of 2^20 ticks.
     rate: u64,
-    pub(super) budget: TryLock<LossBudget>,
-    pub(super) forced: Option<Forced>,
+    pub(crate) budget: TryLock<LossBudget>,
+    pub(crate) forced: Option<Forced>,
 }
 
 /// A configuration that the environment forces, for tests: `1x1`, or `1x1:20` for samples that are cut after 20 ms.
-pub(super) struct Forced {
+pub(crate) struct Forced {
     on: Configuration,
-    pub(super) allowance: Option<Duration>,
+    pub(crate) allowance: Option<Duration>,
 }
 
 /// The variable that forces a configuration.
@@ -44,13 +44,13 @@ const BINDING: [&str; 4] = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 
 /// The facts, once [`prepare`] found that threads may be packed.
-pub(super) fn get() -> Option<&'static Setup> {
+pub(crate) fn get() -> Option<&'static Setup> {
     SETUP.get()
 }
 
 /// Examines the machine. Notes in the recording why nothing is packed.
 #[cold]
-pub(super) fn prepare() -> Option<PackingSlot> {
+pub(crate) fn prepare() -> Option<PackingSlot> {
     notes::note(
         "teams and loops stay as the program has them: fewer threads need --narrow".to_owned(),
     );
@@ -108,17 +108,17 @@ fn forced(text: &str) -> Option<Forced> {
 impl Setup {
     /// The nanoseconds of `ticks`.
     #[inline]
-    pub(super) fn nanoseconds(&self, ticks: u64) -> u64 {
+    pub(crate) fn nanoseconds(&self, ticks: u64) -> u64 {
         ((u128::from(ticks) * u128::from(self.rate)) >> 20) as u64
     }
 
     /// The contexts that the process may use.
-    pub(super) fn contexts(&self) -> u32 {
+    pub(crate) fn contexts(&self) -> u32 {
         self.topology.allowed().len() as u32
     }
 
     /// The sets of contexts for a team of `threads` besides all of them, the largest first.
-    pub(super) fn targets(&self, threads: u32) -> Vec<(Configuration, Target)> {
+    pub(crate) fn targets(&self, threads: u32) -> Vec<(Configuration, Target)> {
         let most = threads.min(self.contexts()) as usize;
         let Ok(candidates) = Candidates::for_team(&self.topology, most, None) else {
             return Vec::new();

@@ -9,7 +9,7 @@ use try_lock::TryLock;
 
 /// A set of contexts that the threads of a team may be confined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     /// The context that the primary thread is on.
     One,
     These(Mask),
@@ -18,25 +18,25 @@ pub(super) enum Target {
 /// The packing of one region.
 #[derive(Debug, Default)]
 pub(crate) struct RegionPacking {
-    pub(super) inner: TryLock<Option<Decided>>,
+    pub(crate) inner: TryLock<Option<Decided>>,
     /// The size of its latest team; 0 before the first one.
     size: AtomicU32,
 }
 
 /// The controller of a region, for teams of one size.
 #[derive(Debug)]
-pub(super) struct Decided {
-    pub(super) size: u32,
-    pub(super) targets: Vec<(Configuration, Target)>,
-    pub(super) controller: Packing,
+pub(crate) struct Decided {
+    pub(crate) size: u32,
+    pub(crate) targets: Vec<(Configuration, Target)>,
+    pub(crate) controller: Packing,
 }
 
 impl RegionPacking {
-    pub(super) fn size(&self) -> u32 {
+    pub(crate) fn size(&self) -> u32 {
         self.size.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_size(&self, size: u32) {
+    pub(crate) fn set_size(&self, size: u32) {
         // ATOMICS: only the primary thread uses it.
         self.size.store(size, Ordering::Relaxed);
     }

@@ -11,17 +11,17 @@ const ONE: u64 = 1 << 32;
 // word publishes nothing else.
 
 /// A kernel with that label begins.
-pub(super) fn opens(label: u32) {
+pub(crate) fn opens(label: u32) {
     OPEN.fetch_add(ONE + u64::from(label), Ordering::Relaxed);
 }
 
 /// A kernel with that label ends.
-pub(super) fn closes(label: u32) {
+pub(crate) fn closes(label: u32) {
     OPEN.fetch_sub(ONE + u64::from(label), Ordering::Relaxed);
 }
 
 /// The label of the only open kernel; 0 if there is none, or more than one.
-pub(super) fn only() -> u32 {
+pub(crate) fn only() -> u32 {
     let open = OPEN.load(Ordering::Relaxed);
     if open >> 32 == 1 { open as u32 } else { 0 }
 }

@@ -3,17 +3,11 @@
 //!
 //! A phase belongs to the thread that begins it. Its times and counts are of that thread alone. Phases
 //! may be inside each other or overlap, and may be inside regions or around them. The kernels of Kokkos
-//! also give the regions inside them their labels.
+//! also give the regions inside them their labels. [`marks`](crate::marks) begins and ends them.
 
-mod kernels;
-mod labels;
-mod marks;
+pub(crate) mod kernels;
 pub(crate) mod names;
-mod sessions;
 mod state;
 
-pub(crate) use labels::labelled;
-pub(crate) use marks::{End, begin, end};
 pub(crate) use names::Mark;
-pub(crate) use sessions::{begin_marked, drop_marked, end_marked, name};
-pub(crate) use state::PhaseState;
+pub(crate) use state::{PhaseState, Phases};

@@ -29,12 +29,12 @@ pub(crate) static NUMBERS: Lock<Numbers> =
     Lock::new(Numbers { of: BTreeMap::new(), marked: BTreeMap::new() });
 
 /// Gives a phase of a session its name.
-pub(super) fn mark(mark: Mark, name: &[u8]) {
+pub(crate) fn mark(mark: Mark, name: &[u8]) {
     NUMBERS.lock().marked.entry(mark).or_insert_with(|| name.to_vec());
 }
 
 /// The name of a phase of a session.
-pub(super) fn marked(mark: Mark) -> Option<Vec<u8>> {
+pub(crate) fn marked(mark: Mark) -> Option<Vec<u8>> {
     NUMBERS.lock().marked.get(&mark).cloned()
 }
 
@@ -42,7 +42,7 @@ pub(super) fn marked(mark: Mark) -> Option<Vec<u8>> {
 const MOST: usize = 1 << 13;
 
 /// The number of a phase, which gets one at its first execution; `None` if there are too many.
-pub(super) fn number(kind: PhaseKind, name: &[u8]) -> Option<u32> {
+pub(crate) fn number(kind: PhaseKind, name: &[u8]) -> Option<u32> {
     let mut numbers = NUMBERS.lock();
     if let Some(number) = numbers.of.get(&(kind, name.to_vec())) {
         return Some(*number);

@@ -25,20 +25,20 @@ struct Known {
 }
 
 /// An execution that has begun.
-pub(super) struct Open {
+pub(crate) struct Open {
     /// The index of its phase.
     at: usize,
-    pub(super) ticks: u64,
+    pub(crate) ticks: u64,
     /// The counters that count it; null without.
-    pub(super) counters: *const Counters,
-    pub(super) reading: Reading,
+    pub(crate) counters: *const Counters,
+    pub(crate) reading: Reading,
     /// If waits are timed.
-    pub(super) waits: Option<PhaseBegin>,
+    pub(crate) waits: Option<PhaseBegin>,
 }
 
 /// The phases of one thread.
 #[derive(Default)]
-pub(super) struct Phases {
+pub(crate) struct Phases {
     known: Vec<Known>,
     /// One more than an index in `known`, or 0; a hash table with linear probing and a free half.
     places: Vec<u32>,
@@ -67,13 +67,13 @@ impl PhaseState {
         self.label.get()
     }
 
-    pub(super) fn set_label(&self, label: u32) {
+    pub(crate) fn set_label(&self, label: u32) {
         self.label.set(label);
     }
 
     /// Calls `act` with the phases; `None` if the caller is a signal handler that interrupted `act`.
     #[inline]
-    pub(super) fn with<R>(&self, act: impl FnOnce(&mut Phases) -> R) -> Option<R> {
+    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut Phases) -> R) -> Option<R> {
         if self.busy.replace(true) {
             return None;
         }
@@ -103,7 +103,7 @@ impl PhaseState {
 impl Phases {
     /// The index of a phase that the thread has begun before.
     #[inline]
-    pub(super) fn find(&self, kind: PhaseKind, name: &[u8]) -> Option<usize> {
+    pub(crate) fn find(&self, kind: PhaseKind, name: &[u8]) -> Option<usize> {
         let hash = hash(kind, name);
         let mut place = hash as usize;
         loop {
@@ -119,7 +119,7 @@ impl Phases {
 
     /// Adds a phase that the thread begins for the first time; `None` if the process has too many.
     /// `thread` gives the thread a number.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &mut self,
         kind: PhaseKind,
         name: &[u8],
@@ -140,12 +140,12 @@ impl Phases {
 
     /// The index of a phase of a session that the thread has begun before.
     #[inline]
-    pub(super) fn marked(&self, mark: Mark) -> Option<usize> {
+    pub(crate) fn marked(&self, mark: Mark) -> Option<usize> {
         self.marked.get(&mark).copied()
     }
 
     /// As [`enter`](Self::enter), for a phase of a session. `None` also if it has no name.
-    pub(super) fn enter_marked(
+    pub(crate) fn enter_marked(
         &mut self,
         mark: Mark,
         thread: impl FnOnce() -> u32,
@@ -159,7 +159,7 @@ impl Phases {
 
     /// The place of the latest open execution of a phase of a session.
     #[inline]
-    pub(super) fn latest_marked(&self, mark: Mark) -> Option<usize> {
+    pub(crate) fn latest_marked(&self, mark: Mark) -> Option<usize> {
         let at = self.marked(mark)?;
         self.open.iter().rposition(|open| open.at == at)
     }
@@ -175,38 +175,38 @@ impl Phases {
 
     /// Whether the next execution of a phase needs no memory.
     #[inline]
-    pub(super) fn is_prepared(&self, at: usize) -> bool {
+    pub(crate) fn is_prepared(&self, at: usize) -> bool {
         self.has_row(at) && self.open.len() < self.open.capacity()
     }
 
     /// Makes the memory for the next execution of a phase.
-    pub(super) fn prepare(&mut self, at: usize) {
+    pub(crate) fn prepare(&mut self, at: usize) {
         self.row(at);
         self.open.reserve(1);
     }
 
     /// The thread's row of a phase.
-    pub(super) fn row(&mut self, at: usize) -> &'static PhaseRow {
+    pub(crate) fn row(&mut self, at: usize) -> &'static PhaseRow {
         let thread = self.thread.unwrap_or_default();
         let Known { number, row, .. } = &mut self.known[at];
         row.get_or_insert_with(|| rows::phase_row(*number, thread))
     }
 
-    pub(super) fn has_row(&self, at: usize) -> bool {
+    pub(crate) fn has_row(&self, at: usize) -> bool {
         self.known[at].row.is_some()
     }
 
-    pub(super) fn is_kernel(&self, at: usize) -> bool {
+    pub(crate) fn is_kernel(&self, at: usize) -> bool {
         self.known[at].kind.is_kernel()
     }
 
-    pub(super) fn number(&self, at: usize) -> u32 {
+    pub(crate) fn number(&self, at: usize) -> u32 {
         self.known[at].number
     }
 
     /// Opens an execution, whose begin the caller fills in.
     #[inline]
-    pub(super) fn open(&mut self, at: usize) -> &mut Open {
+    pub(crate) fn open(&mut self, at: usize) -> &mut Open {
         let (counters, reading) = (std::ptr::null(), Reading::EMPTY);
         self.open.push(Open { at, ticks: 0, counters, reading, waits: None });
         self.open.last_mut().expect("pushed above")
@@ -214,7 +214,7 @@ impl Phases {
 
     /// The place of the latest open execution whose phase `is_one` accepts, by kind, name and number.
     #[inline]
-    pub(super) fn latest(&self, is_one: impl Fn(PhaseKind, &[u8], u32) -> bool) -> Option<usize> {
+    pub(crate) fn latest(&self, is_one: impl Fn(PhaseKind, &[u8], u32) -> bool) -> Option<usize> {
         self.open.iter().rposition(|open| {
             let known = &self.known[open.at];
             is_one(known.kind, &known.name, known.number)
@@ -223,13 +223,13 @@ impl Phases {
 
     /// Takes out an open execution, with the index of its phase.
     #[inline]
-    pub(super) fn close(&mut self, place: usize) -> (usize, Open) {
+    pub(crate) fn close(&mut self, place: usize) -> (usize, Open) {
         let open = self.open.remove(place);
         (open.at, open)
     }
 
     /// The number of the innermost open kernel.
-    pub(super) fn innermost_kernel(&self) -> Option<u32> {
+    pub(crate) fn innermost_kernel(&self) -> Option<u32> {
         let mut kernels =
             self.open.iter().rev().filter(|open| self.known[open.at].kind.is_kernel());
         kernels.next().map(|open| self.known[open.at].number)

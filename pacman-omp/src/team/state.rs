@@ -6,13 +6,12 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::call::{Call, TeamMode};
-use crate::adapt::{TeamChoice, TeamTime, has_bound};
+use super::time::TeamTime;
+use crate::adapted::{TeamChoice, has_bound};
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
 use crate::runtime::Runtime;
-use crate::waits::Saved;
-use crate::worker::PartStart;
 
 /// The data that the members of a team get instead of the program's own.
 ///
@@ -20,9 +19,9 @@ use crate::worker::PartStart;
 #[repr(C, align(64))]
 pub(crate) struct Team {
     /// libgomp looks for a region's reductions in the first word of its data.
-    pub(super) first: *mut c_void,
-    pub(super) runtime: &'static Runtime,
-    pub(super) region: Option<&'static Region>,
+    pub(crate) first: *mut c_void,
+    pub(crate) runtime: &'static Runtime,
+    pub(crate) region: Option<&'static Region>,
     pub(crate) body: *const c_void,
     /// The argument of the body: its data, or the first of `words` words for LLVM's bodies.
     pub(crate) data: *mut c_void,
@@ -30,49 +29,39 @@ pub(crate) struct Team {
     /// inside of another one of the same region. Otherwise, without a budget, no instruction sets it.
     words: Cell<u64>,
     /// The address of the primary thread's worker; null in leagues, where each team has a primary.
-    pub(super) primary: *const (),
+    pub(crate) primary: *const (),
     /// Null unless the team is adapted.
-    pub(super) adapted: Cell<*const AdaptedRun>,
-    pub(super) own: Own,
+    pub(crate) adapted: Cell<*const AdaptedRun>,
+    pub(crate) own: Own,
 }
 
 /// The part of a team that only its primary thread uses.
-pub(super) struct Own {
+pub(crate) struct Own {
     /// The nesting depth around the team.
-    pub(super) depth: u32,
+    pub(crate) depth: u32,
     /// The team of the body in which it was started, if the depth is above 0; null if the library does not know it.
-    pub(super) outer: MaybeUninit<*const Team>,
+    pub(crate) outer: MaybeUninit<*const Team>,
     /// The size of the team.
-    pub(super) size: Cell<u32>,
+    pub(crate) size: Cell<u32>,
     /// The time of the call, in ticks.
-    pub(super) begun: Cell<u64>,
+    pub(crate) begun: Cell<u64>,
     /// The ticks of the body in a team of one that did nothing else; otherwise [`UNKNOWN`].
-    pub(super) ticks: Cell<u64>,
+    pub(crate) ticks: Cell<u64>,
 }
 
-pub(super) const UNKNOWN: u64 = u64::MAX;
+pub(crate) const UNKNOWN: u64 = u64::MAX;
 
 /// An adapted execution.
-pub(super) struct AdaptedRun {
-    pub(super) choice: TeamChoice,
+pub(crate) struct AdaptedRun {
+    pub(crate) choice: TeamChoice,
     /// The sums of the members' times, if wanted.
-    pub(super) time: TeamTime,
-}
-
-/// An execution of GCC's older interface: the primary thread runs the body itself, between two calls.
-pub(crate) struct Started {
-    pub(super) team: Box<Team>,
-    pub(super) part: PartStart,
-    /// The state of waits around the part, if they are timed.
-    pub(super) around: Option<Saved>,
-    /// The team of the body around it.
-    pub(super) outer: *const Team,
+    pub(crate) time: TeamTime,
 }
 
 impl AdaptedRun {
     /// Whether members must read this run. If not, they need not touch the stack of the primary thread.
     /// To fetch a line of that stack takes as long as the rest of an observed region.
-    pub(super) fn concerns_members(&self) -> bool {
+    pub(crate) fn concerns_members(&self) -> bool {
         let TeamChoice { places, affinity, wants_busy, .. } = &self.choice;
         places.is_some() || affinity.is_some() || has_bound() || *wants_busy
     }
@@ -82,7 +71,7 @@ impl Team {
     /// The team of a call by a thread at nesting `depth`; `primary` is the address of its worker, if the
     /// team is observed. Inlined, so that nothing is copied.
     #[inline(always)]
-    pub(super) fn new(
+    pub(crate) fn new(
         call: &Call,
         runtime: &'static Runtime,
         region: Option<&'static Region>,
@@ -119,12 +108,12 @@ impl Team {
 
     /// The executions that this one stands for; see [`Sampler`](crate::sampling::Sampler).
     #[inline(always)]
-    pub(super) fn weight(&self) -> u32 {
+    pub(crate) fn weight(&self) -> u32 {
         ((self.words.get() >> 32) as u32).wrapping_add(1)
     }
 
     /// Whether it is inside of an execution of the same region, which has its time.
-    pub(super) fn is_within(&self) -> bool {
+    pub(crate) fn is_within(&self) -> bool {
         self.weight() == 0
     }
 
@@ -132,7 +121,7 @@ impl Team {
     ///
     /// # Safety
     /// `outer` must outlive the team.
-    pub(super) unsafe fn set_outer(&mut self, outer: *const Team) {
+    pub(crate) unsafe fn set_outer(&mut self, outer: *const Team) {
         self.own.outer.write(outer);
         // SAFETY: as the caller guarantees.
         let mut next = unsafe { outer.as_ref() };
@@ -149,7 +138,7 @@ impl Team {
     }
 
     /// Sets the weight of a new team.
-    pub(super) fn set_weight(&self, weight: u32) {
+    pub(crate) fn set_weight(&self, weight: u32) {
         self.words.set(u64::from(self.words.get() as u32) | u64::from(weight - 1) << 32);
     }
 
@@ -168,7 +157,7 @@ impl Team {
     }
 
     /// The mode for a team that runs in `mode` where it is not within another one of its region.
-    pub(super) fn mode_as(&self, mode: TeamMode) -> TeamMode {
+    pub(crate) fn mode_as(&self, mode: TeamMode) -> TeamMode {
         if self.is_within() { TeamMode::Sampled } else { mode }
     }
 

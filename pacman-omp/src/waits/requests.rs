@@ -7,14 +7,14 @@ use super::state::WaitState;
 
 impl WaitState {
     /// A request for a chunk that returns to `caller` is to be timed, at `now`.
-    pub(super) fn arrives(&self, caller: u64, now: u64) {
+    pub(crate) fn arrives(&self, caller: u64, now: u64) {
         if let Some(before) = self.chunks.arrives(caller, now, self.not_worked()) {
             self.add_requests(before);
         }
     }
 
     /// The request took `ticks`.
-    pub(super) fn ended_request(&self, ticks: u64, is_last: bool, now: impl Fn() -> u64) {
+    pub(crate) fn ended_request(&self, ticks: u64, is_last: bool, now: impl Fn() -> u64) {
         self.chunks.ended(ticks, is_last, self.waited.get(), now);
     }
 

@@ -13,20 +13,20 @@ pub(crate) fn forget_root() {
 }
 
 /// Whether several threads started regions inside no other.
-pub(super) fn are_several() -> bool {
+pub(crate) fn are_several() -> bool {
     ARE_SEVERAL.load(Ordering::Relaxed)
 }
 
 /// The kind of thread that starts a region inside no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Root {
+pub(crate) enum Root {
     First,
     FirstAgain,
     Another,
 }
 
 /// Notes the thread whose state has that address.
-pub(super) fn note(own: usize) -> Root {
+pub(crate) fn note(own: usize) -> Root {
     if ROOT.load(Ordering::Relaxed) == own {
         return Root::FirstAgain;
     }

@@ -38,7 +38,7 @@ const ADDRESS: u32 = 48;
 /// The return address of a call of MPI together with the function: calls of several functions may return
 /// to one place, which calls by a pointer.
 #[inline]
-pub(super) fn tagged(caller: u64, function: Function) -> u64 {
+pub(crate) fn tagged(caller: u64, function: Function) -> u64 {
     caller | (function as u64 + 1) << ADDRESS
 }
 
@@ -48,7 +48,7 @@ pub(super) fn tagged(caller: u64, function: Function) -> u64 {
 /// The last call of a body is a jump in optimised programs, and returns to this library. The body is its
 /// place.
 #[cold]
-pub(super) fn number(region: u32, caller: u64, cause: Cause) -> u32 {
+pub(crate) fn number(region: u32, caller: u64, cause: Cause) -> u32 {
     let caller = match region::numbered(region) {
         Some(region) if interpose::is_own(caller & ((1 << ADDRESS) - 1)) => {
             caller >> ADDRESS << ADDRESS | (region.body() + 1)
@@ -77,14 +77,14 @@ pub(super) fn number(region: u32, caller: u64, cause: Cause) -> u32 {
 /// The number of times at which constructs were forgotten. While it stays the same, a construct that a thread
 /// has met is still there.
 #[inline(always)]
-pub(super) fn forgotten() -> u32 {
+pub(crate) fn forgotten() -> u32 {
     // ATOMICS: no thread waits in code that is gone.
     FORGOTTEN.load(Ordering::Relaxed)
 }
 
 /// Whether a call that returns to `caller` is the construct of that number.
 #[cold]
-pub(super) fn is(caller: u64, number: u32) -> bool {
+pub(crate) fn is(caller: u64, number: u32) -> bool {
     let sites = SITES.lock();
     let known = sites.by_address.range((caller, Cause::ALL[0])..);
     let mut known = known.take_while(|((address, _), _)| *address == caller);

@@ -205,7 +205,7 @@ impl UsefulTime {
     ///
     /// Not inlined, nor is the end: there is a copy of their caller for each call of the runtimes.
     #[inline(never)]
-    pub(super) fn begins_wait(&self, cause: Cause, depth: u32, frame: usize) -> bool {
+    pub(crate) fn begins_wait(&self, cause: Cause, depth: u32, frame: usize) -> bool {
         let open = self.open.get();
         // Stacks grow down. The program left a wait that is not below by a jump: all of it was useful.
         let is_measured = depth != 0 && depth == self.depth.get();
@@ -218,7 +218,7 @@ impl UsefulTime {
 
     /// Ends the wait after `ticks`.
     #[inline(never)]
-    pub(super) fn ends_wait(&self, cause: Cause, ticks: u64) {
+    pub(crate) fn ends_wait(&self, cause: Cause, ticks: u64) {
         self.open.set(0);
         self.waits[cause as usize].add(ticks);
         let sum = if ticks >= LEAST { &self.long } else { &self.short };

@@ -5,6 +5,8 @@ use std::ptr;
 use crate::counting::Counters;
 use crate::nesting::NestingState;
 use crate::process;
+use crate::team::Team;
+use crate::waits::Saved;
 
 /// Stands for the counters of a part whose first reading failed; no thread has them.
 pub(super) const UNREAD: *const Counters = ptr::without_provenance(2 * align_of::<Counters>());
@@ -54,4 +56,14 @@ impl PartStart {
     pub(crate) fn is_shared(&self) -> bool {
         self.shared
     }
+}
+
+/// An execution of GCC's older interface: the primary thread runs the body itself, between two calls.
+pub(crate) struct Started {
+    pub(crate) team: Box<Team>,
+    pub(crate) part: PartStart,
+    /// The state of waits around the part, if they are timed.
+    pub(crate) around: Option<Saved>,
+    /// The team of the body around it.
+    pub(crate) outer: *const Team,
 }

@@ -5,7 +5,7 @@ use std::ptr;
 
 use pacman_regions::arena::{CurrentBin, Nested, PrimaryStats, Row, Thread, Widths};
 
-use crate::adapt::CachedDecision;
+use crate::adapted::CachedDecision;
 use crate::isolation::{isolated, isolated_memory};
 use crate::rows;
 use crate::sampling::Sampler;

@@ -10,12 +10,13 @@ use pacman_core::clock::Clock;
 use pacman_regions::arena::{Row, Thread};
 
 use super::living;
-use super::part_start::{PartStart, UNREAD};
+use super::ompt::OmptState;
+use super::part_start::{PartStart, Started, UNREAD};
+use super::records::Records;
 use super::region_rows::RegionRows;
-use crate::adapt::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
+use crate::adapted::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
 use crate::counting::{Counters, Counting, Plan, differences, of_events};
 use crate::energy;
-use crate::entry::{OmptState, Records};
 use crate::execution_log::ExecutionLog;
 use crate::isolation::{isolated, isolated_memory};
 use crate::nesting::NestingState;
@@ -30,7 +31,7 @@ use crate::runtime::Runtime;
 use crate::sampling::Countdowns;
 use crate::seen::Seen;
 use crate::set_rotation::ThreadSets;
-use crate::team::{Started, Team};
+use crate::team::Team;
 use crate::tls;
 use crate::waits::{UsefulTime, WaitState};
 
@@ -360,7 +361,7 @@ impl Worker {
         if process::is_metered() {
             energy::forget(self.address());
         }
-        adapt::leave_group(self.address());
+        adapted::leave_group(self.address());
         packing::leave(&self.crew);
         if self.counters().is_some() {
             // SAFETY: `open` leaked them, and no part of this thread is open.

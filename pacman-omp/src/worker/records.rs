@@ -16,7 +16,7 @@ use crate::isolation::isolated_memory;
 use crate::waits::{OpenWait, PartKey};
 
 /// Words of a task's data for which a record has room.
-pub(super) const FEW: usize = 48;
+pub(crate) const FEW: usize = 48;
 
 /// One call in place. The assembly uses the first two fields.
 #[repr(C)]
@@ -27,14 +27,14 @@ pub(crate) struct Record {
     /// The address of the slot that had the return address.
     slot: usize,
     next: *mut Record,
-    pub(super) ending: Ending,
+    pub(crate) ending: Ending,
     /// The data of a task.
-    pub(super) few: [MaybeUninit<u64>; FEW],
+    pub(crate) few: [MaybeUninit<u64>; FEW],
 }
 
 /// The work that is due at the end of a call.
 #[derive(Default)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     #[default]
     Nothing,
     Wait(OpenWait),
@@ -50,11 +50,11 @@ pub(super) enum Ending {
 }
 
 /// A task of libomp that is being made.
-pub(super) struct BlockOrigin {
-    pub(super) part: PartKey,
-    pub(super) body: *const c_void,
+pub(crate) struct BlockOrigin {
+    pub(crate) part: PartKey,
+    pub(crate) body: *const c_void,
     /// The size of the block, with room for what the library keeps in it.
-    pub(super) size: usize,
+    pub(crate) size: usize,
 }
 
 /// The records of one thread. Only that thread uses them.
@@ -81,7 +81,7 @@ static LEFT: Lock<List> = Lock::new(List(null_mut()));
 impl Records {
     /// A record for a call whose return address is in `slot`.
     #[inline]
-    pub(super) fn take(&self, slot: usize, ending: Ending) -> *mut Record {
+    pub(crate) fn take(&self, slot: usize, ending: Ending) -> *mut Record {
         self.forget_left(slot);
         let mut record = self.free.get();
         if record.is_null() {
@@ -119,7 +119,7 @@ impl Records {
 
     /// A call has ended. One that began on another thread leaves its record there.
     #[inline]
-    pub(super) fn give_back(&self, record: *mut Record) {
+    pub(crate) fn give_back(&self, record: *mut Record) {
         // SAFETY: as in `take`.
         unsafe {
             if self.live.get() == record {
@@ -147,7 +147,7 @@ impl Records {
     }
 
     /// The record at that address, if a call of this thread has it.
-    pub(super) fn live_at(&self, address: usize) -> Option<*mut Record> {
+    pub(crate) fn live_at(&self, address: usize) -> Option<*mut Record> {
         let mut record = self.live.get();
         // SAFETY: as in `take`.
         unsafe {
@@ -185,7 +185,7 @@ fn drop_ending(record: &mut Record) {
 }
 
 /// Frees data for which a record has no room.
-pub(super) fn free(many: Vec<MaybeUninit<u64>>) {
+pub(crate) fn free(many: Vec<MaybeUninit<u64>>) {
     if many.capacity() > 0 {
         isolated_memory(|| drop(many));
     }

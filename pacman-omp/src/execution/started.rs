@@ -2,18 +2,16 @@
 
 use std::ffi::c_void;
 
-use super::call::{Call, TeamMode};
 use super::observed::observed_team;
-use super::state::{Started, Team};
 use super::target::CallTarget;
+use crate::adapt::packed;
 use crate::energy;
 use crate::function::Function;
-use crate::packing;
 use crate::process;
 use crate::region;
 use crate::runtime::Runtime;
-use crate::waits;
-use crate::worker::Worker;
+use crate::team::{Call, Team, TeamMode};
+use crate::worker::{Started, Worker, waits};
 
 /// As [`run`](super::run()), for an entry that returns when the team has started.
 pub(crate) fn begin(
@@ -32,7 +30,7 @@ pub(crate) fn begin(
         Some(region) => observed_team(&call, region, worker),
         None => Team::unobserved(&call, runtime),
     });
-    packing::step_aside();
+    packed::step_aside();
     // The clause is for this region, which is not adapted.
     worker.take_pushed();
     if is_metered(worker) {

@@ -5,8 +5,6 @@ use std::ptr;
 use pacman_regions::RuntimeFamily;
 use pacman_regions::arena::Nested;
 
-use super::call::mode;
-use super::state::{Team, UNKNOWN};
 use crate::counting::Counting;
 use crate::function::Function;
 use crate::packing;
@@ -14,8 +12,9 @@ use crate::process;
 use crate::region::Region;
 use crate::rows;
 use crate::seen::Seen;
-use crate::waits::{self, Company, PartKey};
-use crate::worker::{PartStart, Worker};
+use crate::team::{Team, UNKNOWN, mode};
+use crate::waits::{Company, PartKey};
+use crate::worker::{PartStart, Worker, waits};
 
 impl Team {
     /// Runs a member's part; `number` answers its number in the team.

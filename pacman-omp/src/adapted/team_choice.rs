@@ -23,14 +23,14 @@ pub(crate) struct TeamChoice {
     /// execution is measured.
     pub(crate) measures_waits: bool,
     /// The configuration to learn about; `None` to learn nothing.
-    pub(super) on: Option<Configuration>,
+    pub(crate) on: Option<Configuration>,
     /// The energy counters before the execution.
-    pub(super) joules: Option<EnergyReading>,
+    pub(crate) joules: Option<EnergyReading>,
 }
 
 impl TeamChoice {
     /// A team of `threads`, of which the controller learns nothing; 0 leaves the number to the runtime.
-    pub(super) fn of(threads: u32) -> TeamChoice {
+    pub(crate) fn of(threads: u32) -> TeamChoice {
         TeamChoice { threads, ..TeamChoice::default() }
     }
 

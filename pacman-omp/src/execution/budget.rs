@@ -76,7 +76,7 @@ fn untimed_at(
 
 /// Chooses the next execution of the region that the thread times. The program called the present one
 /// at `called`. It began `since` ticks after the start of the process, and took `ticks` with a team of `threads`.
-pub(super) fn choose_next(
+pub(crate) fn choose_next(
     worker: &Worker,
     region: &Region,
     called: u64,

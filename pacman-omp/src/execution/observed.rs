@@ -2,10 +2,9 @@
 
 use std::ptr;
 
-use super::call::Call;
-use super::state::Team;
 use crate::region::Region;
 use crate::seen::Seen;
+use crate::team::{Call, Team};
 use crate::worker::Worker;
 
 /// The team of a call whose region is observed.

@@ -3,14 +3,14 @@
 //! Kokkos has one function for all kernels with the same functor, so a region with a label is one of
 //! its own.
 
-use super::kernels;
 use crate::adapt;
 use crate::isolation::isolated;
+use crate::phases::kernels;
 use crate::region::{self, Region};
 use crate::worker::Worker;
 
 /// The region that stands for `base` within the kernel that the thread runs; `base` outside of kernels.
-pub(crate) fn labelled(base: &'static Region, worker: &Worker) -> &'static Region {
+pub(super) fn labelled(base: &'static Region, worker: &Worker) -> &'static Region {
     let label = match worker.phases.label() {
         // A member of a kernel's team starts a region: its kernel belongs to the primary thread.
         0 if worker.depth() > 0 => kernels::only(),

@@ -8,7 +8,7 @@ use crate::process::set_once;
 /// How the program asks for the size of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// By a clause, or by the runtime's call for one.
     Clause = 1,
     /// By `omp_set_num_threads`.
@@ -22,7 +22,7 @@ impl Asked {
 
     /// How the program asks for the size of the team of a call of `entry` at nesting `depth`, if it does. `by_clause` says
     /// whether the call has a size of its own, `has_set` whether the program has set one for the calling thread.
-    pub(super) fn by(entry: Function, depth: u32, by_clause: bool, has_set: bool) -> Option<Asked> {
+    pub(crate) fn by(entry: Function, depth: u32, by_clause: bool, has_set: bool) -> Option<Asked> {
         if depth > 0 {
             Some(Asked::Nested)
         } else if entry == Function::GOMP_teams_reg || HAS_LEAGUES.load(Ordering::Relaxed) {
@@ -35,7 +35,7 @@ impl Asked {
     }
 
     /// The reason in a report.
-    pub(super) fn why(self) -> &'static str {
+    pub(crate) fn why(self) -> &'static str {
         match self {
             Asked::Clause => "a clause of the program says how many threads it gets",
             Asked::Set => "the program set the number of threads before it",
@@ -47,14 +47,14 @@ impl Asked {
 
 /// The program's latest request for a region.
 #[derive(Debug, Default)]
-pub(super) struct Request(AtomicU8);
+pub(crate) struct Request(AtomicU8);
 
 impl Request {
-    pub(super) fn note(&self, asked: Option<Asked>) {
+    pub(crate) fn note(&self, asked: Option<Asked>) {
         self.0.store(asked.map_or(0, |asked| asked as u8), Ordering::Relaxed);
     }
 
-    pub(super) fn latest(&self) -> Option<Asked> {
+    pub(crate) fn latest(&self) -> Option<Asked> {
         let latest = self.0.load(Ordering::Relaxed);
         Asked::ALL.into_iter().find(|asked| *asked as u8 == latest)
     }

@@ -53,7 +53,7 @@ impl WaitPolicy {
     ///
     /// `widths` answers the widths of the calling thread's teams so far, and their default size.
     #[inline]
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         seconds_per_tick: f64,
         runtime: &Runtime,

@@ -6,22 +6,20 @@ use std::ptr;
 use pacman_regions::arena::Nested;
 
 use super::budget;
-use super::call::{Call, TeamMode};
+use super::labels::labelled;
 use super::observed::observed_team;
-use super::state::{AdaptedRun, Team};
 use super::target::CallTarget;
-use crate::adapt::{self, CachedDecision, Choice, TeamChoice, TeamTime};
+use crate::adapt::{self, Choice, packed};
+use crate::adapted::{CachedDecision, TeamChoice};
 use crate::energy;
 use crate::floating;
 use crate::function::Function;
-use crate::packing;
-use crate::phases;
 use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
-use crate::waits;
-use crate::worker::Worker;
+use crate::team::{AdaptedRun, Call, Team, TeamMode, TeamTime};
+use crate::worker::{Worker, waits};
 
 /// Has the real entry start a team of the given size, on the body for the given mode. The size 0 leaves it
 /// to the runtime.
@@ -93,7 +91,7 @@ pub(crate) fn run_new(call: Call, start: Start<'_>) -> bool {
             run_region(region, || call, start);
         }
         Some(CallTarget { runtime, region: None }) => {
-            packing::step_aside();
+            packed::step_aside();
             start(&Team::unobserved(&call, runtime), call.threads, TeamMode::Unobserved);
         }
     }
@@ -118,7 +116,7 @@ fn run_region(
     }
     if process::needs_more_than_times() {
         let start = start;
-        packing::step_aside();
+        packed::step_aside();
         return run_labelled(region, worker, call(), &start);
     }
     if process::packs() {
@@ -158,13 +156,13 @@ fn run_packed(region: &'static Region, worker: &Worker, call: Call, start: Start
     worker.take_pushed();
     // The members of a league are primary threads themselves.
     if worker.depth() > 0 || call.entry == Function::GOMP_teams_reg {
-        packing::step_aside();
+        packed::step_aside();
         return run_observed(region, worker, call, start, |_, _| ());
     }
-    let execution = packing::before(region, worker);
+    let execution = packed::before(region, worker);
     let start = |team: &Team, threads, _| start(team, threads, TeamMode::Packed);
     run_outermost(region, worker, call, start, |size, ticks| {
-        let has_news = packing::after(region, worker, execution.as_ref(), size, ticks);
+        let has_news = packed::after(region, worker, execution.as_ref(), size, ticks);
         has_news.then(|| adapt::record_outcome(region));
     });
 }
@@ -230,7 +228,7 @@ fn run_labelled(base: &'static Region, worker: &Worker, call: Call, start: Start
     if process::only_times_waits() {
         return run_with_waits(base, worker, call, start, false);
     }
-    let region = if process::runs_kernels() { phases::labelled(base, worker) } else { base };
+    let region = if process::runs_kernels() { labelled(base, worker) } else { base };
     if process::rotates_sets() {
         run_rotating(region, worker, call, start);
     } else if process::has_waits() {

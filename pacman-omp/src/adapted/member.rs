@@ -1,10 +1,10 @@
-//! The members and the owner of a [group](super::group) of short regions.
+//! The members and the owner of a [group](crate::adapt) of short regions.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// The membership of a region in a group.
 #[derive(Debug, Default)]
-pub(super) struct Member {
+pub(crate) struct Member {
     /// The serial number of its group; 0 if it belongs to none.
     group: AtomicU32,
     /// See [`usual`](Self::usual).
@@ -13,22 +13,22 @@ pub(super) struct Member {
 
 impl Member {
     /// Whether the region belongs to the group of that serial number.
-    pub(super) fn is_of(&self, group: u32) -> bool {
+    pub(crate) fn is_of(&self, group: u32) -> bool {
         self.group.load(Ordering::Relaxed) == group
     }
 
     /// Whether the region was ever decided with others.
-    pub(super) fn is_of_any(&self) -> bool {
+    pub(crate) fn is_of_any(&self) -> bool {
         !self.is_of(0)
     }
 
     /// The ticks of a usual execution with the program's own team.
-    pub(super) fn usual(&self) -> u32 {
+    pub(crate) fn usual(&self) -> u32 {
         self.usual.load(Ordering::Relaxed)
     }
 
     /// The region becomes a member of `group`. Its executions usually take `usual` ticks.
-    pub(super) fn join(&self, group: u32, usual: u32) {
+    pub(crate) fn join(&self, group: u32, usual: u32) {
         self.usual.store(usual, Ordering::Relaxed);
         self.group.store(group, Ordering::Relaxed);
     }
@@ -38,7 +38,7 @@ impl Member {
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the thread with that worker has the group. It has from now on if no other thread does.
-pub(super) fn has_group(worker: usize) -> bool {
+pub(crate) fn has_group(worker: usize) -> bool {
     match OWNER.compare_exchange(0, worker, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => true,
         Err(owner) => owner == worker,

@@ -8,12 +8,12 @@ use pacman_regions::watch::{Phase, Seen, since_boot};
 use std::time::Duration;
 use try_lock::TryLock;
 
-use super::crew::{self, Packed, PackingSlot};
-use super::setup::{self, Setup};
-use super::state::{Decided, Target};
 use crate::function::Function;
 use crate::isolation::isolated;
 use crate::notes;
+use crate::packing::crew::{self, Packed, PackingSlot};
+use crate::packing::setup::{self, Setup};
+use crate::packing::{Decided, Target};
 use crate::process;
 use crate::region::Region;
 use crate::runtime::Runtime;

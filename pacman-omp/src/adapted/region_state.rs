@@ -14,61 +14,61 @@ use crate::process;
 /// The state of adaptation of one region.
 #[derive(Debug, Default)]
 pub(crate) struct Adapted {
-    pub(super) request: Request,
+    pub(crate) request: Request,
     /// The region has run. Threads start and everything is cold in its first execution, which measures nothing.
     has_run: AtomicBool,
     /// See [`Adapted::short_below`].
     short_below: AtomicU64,
     /// Its membership in the group of short regions.
-    pub(super) member: Member,
+    pub(crate) member: Member,
     /// See [`Adapted::generation`].
     generation: AtomicU32,
-    pub(super) phase: TryLock<Option<Phase>>,
-    pub(super) outcome: OutcomeRecord,
+    pub(crate) phase: TryLock<Option<Phase>>,
+    pub(crate) outcome: OutcomeRecord,
     /// The contexts that its threads are confined to.
     pub(crate) packing: RegionPacking,
 }
 
 /// The text about a region's adaptation in the recording, and the time to replace it.
 #[derive(Debug, Default)]
-pub(super) struct OutcomeRecord {
-    pub(super) slot: TryLock<Option<Slot>>,
+pub(crate) struct OutcomeRecord {
+    pub(crate) slot: TryLock<Option<Slot>>,
     /// Ticks in the region since the text was written last.
-    pub(super) since: AtomicU64,
+    pub(crate) since: AtomicU64,
     /// Ticks in the region after which the text is written again.
-    pub(super) due: AtomicU64,
+    pub(crate) due: AtomicU64,
 }
 
 impl Adapted {
     /// Whether the region has run before. From now on it has.
-    pub(super) fn has_run_before(&self) -> bool {
+    pub(crate) fn has_run_before(&self) -> bool {
         self.has_run.load(Ordering::Relaxed) || self.has_run.swap(true, Ordering::Relaxed)
     }
 
     /// Whether the region is too short to be decided alone.
     #[inline]
-    pub(super) fn is_short(&self) -> bool {
+    pub(crate) fn is_short(&self) -> bool {
         self.short_below() > 0
     }
 
     /// The ticks of a longer execution, which ends that the region counts as short; 0 if it does not.
     #[inline]
-    pub(super) fn short_below(&self) -> u64 {
+    pub(crate) fn short_below(&self) -> u64 {
         self.short_below.load(Ordering::Relaxed)
     }
 
     /// Sets them.
-    pub(super) fn set_short_below(&self, ticks: u64) {
+    pub(crate) fn set_short_below(&self, ticks: u64) {
         self.short_below.store(ticks, Ordering::Relaxed);
     }
 
     /// Counts the changes of the choice at which the controller holds the region.
-    pub(super) fn generation(&self) -> u32 {
+    pub(crate) fn generation(&self) -> u32 {
         self.generation.load(Ordering::Relaxed)
     }
 
     /// Notes that the controller holds the region at another choice.
-    pub(super) fn advance_generation(&self) {
+    pub(crate) fn advance_generation(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
         process::advance_config_epoch();
     }

@@ -9,26 +9,26 @@ use super::useful::UsefulShare;
 const NEW: u64 = 50;
 
 #[derive(Debug)]
-pub(super) struct Phase {
-    pub(super) controller: Controller,
+pub(crate) struct Phase {
+    pub(crate) controller: Controller,
     /// Whether members are placed, so that there is a choice between cores and siblings.
-    pub(super) places: bool,
+    pub(crate) places: bool,
     /// The exponent of time in the cost.
     degree: i32,
     /// The configuration, seconds and cost of its latest execution on fewer threads.
     reduced: Option<(Configuration, f64, f64)>,
     /// The configuration that it is held at, if it is held.
-    pub(super) held: Option<Configuration>,
+    pub(crate) held: Option<Configuration>,
     /// Whether its latest execution had new threads.
     renewed: bool,
     /// Teams that did not get the chosen size.
-    pub(super) refused: u64,
+    pub(crate) refused: u64,
     /// The part of its threads' time that is useful.
-    pub(super) useful: UsefulShare,
+    pub(crate) useful: UsefulShare,
 }
 
 impl Phase {
-    pub(super) fn new(places: bool, degree: i32, controller: Controller) -> Phase {
+    pub(crate) fn new(places: bool, degree: i32, controller: Controller) -> Phase {
         Phase {
             degree,
             controller,
@@ -43,17 +43,17 @@ impl Phase {
 
     /// The default size of its teams.
     #[inline]
-    pub(super) fn default(&self) -> u32 {
+    pub(crate) fn default(&self) -> u32 {
         self.controller.candidates().default().threads()
     }
 
     /// Whether this phase is for teams of `default` threads, placed or not.
-    pub(super) fn is_for(&self, default: u32, places: bool) -> bool {
+    pub(crate) fn is_for(&self, default: u32, places: bool) -> bool {
         (self.default(), self.places) == (default, places)
     }
 
     /// Whether the search has just begun, so that the region may soon change its size again.
-    pub(super) fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         let is_searched = matches!(self.controller.state(), State::Sampling | State::Verifying);
         is_searched && self.controller.account().executions() < NEW
     }
@@ -64,7 +64,7 @@ impl Phase {
     /// The kernel has not yet placed new threads well. So their first execution takes longer, by more than
     /// the time of their start. If the next execution also has new threads, every execution has them. Then
     /// some threads start while others work, which takes less time.
-    pub(super) fn itself(
+    pub(crate) fn itself(
         &mut self,
         on: Configuration,
         (seconds, besides): (f64, f64),
@@ -81,14 +81,14 @@ impl Phase {
 
     /// Charges `seconds` that the latest execution on fewer threads cost elsewhere. If `recurring`, another
     /// region that keeps its team size had that cost. Otherwise this region's next execution had it.
-    pub(super) fn charge(&mut self, seconds: f64, recurring: bool) {
+    pub(crate) fn charge(&mut self, seconds: f64, recurring: bool) {
         let Some((on, took, cost)) = self.reduced else { return };
         let longer = (1.0 + seconds / took).powi(self.degree);
         self.controller.defer_cost(on, cost * (longer - 1.0), recurring);
     }
 
     /// Reports an execution at `on`.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &mut self,
         objective: &Objective,
         on: Configuration,
@@ -101,7 +101,7 @@ impl Phase {
     }
 
     /// Reports an execution at `on` that does not predict later ones.
-    pub(super) fn outlier(
+    pub(crate) fn outlier(
         &mut self,
         objective: &Objective,
         on: Configuration,
@@ -110,7 +110,7 @@ impl Phase {
         self.controller.outlier(on, objective.cost(execution).unwrap_or(f64::NAN));
     }
 
-    pub(super) fn note_reduced(&mut self, on: Configuration, seconds: f64, cost: f64) {
+    pub(crate) fn note_reduced(&mut self, on: Configuration, seconds: f64, cost: f64) {
         if on.threads() < self.default() {
             self.reduced = Some((on, seconds, cost));
         }

@@ -1,15 +1,17 @@
-//! The begin and the end of a phase on the calling thread.
+//! The begin and the end of a phase on the calling thread, by calls of Kokkos, LIKWID, PAPI or PACMAN's sessions.
+//!
+//! A session has a word for each phase, so that an execution needs no name. Phases of one name in two sessions are one
+//! phase of the report.
 
 use std::ptr;
 
 use pacman_regions::PhaseKind;
 
-use super::kernels;
-use super::state::Phases;
 use crate::function::Function;
 use crate::interpose;
 use crate::isolation::isolated;
 use crate::notes;
+use crate::phases::{Mark, Phases, kernels, names};
 use crate::process;
 use crate::rows;
 use crate::worker::Worker;
@@ -26,7 +28,7 @@ pub(crate) enum End<'n> {
 }
 
 /// The result of a begin.
-pub(super) enum Begun {
+enum Begun {
     /// With the phase's number.
     Number(u32),
     /// The process has too many phases.
@@ -55,7 +57,7 @@ pub(crate) fn begin(kind: PhaseKind, name: &[u8]) -> Option<u32> {
 
 /// Begins an execution of the phase that `find` has, or that `enter` adds.
 #[inline]
-pub(super) fn begin_on(
+fn begin_on(
     worker: &Worker,
     kind: PhaseKind,
     find: impl FnOnce(&Phases) -> Option<usize>,
@@ -124,7 +126,7 @@ pub(crate) fn end(kind: PhaseKind, which: End<'_>) {
 }
 
 /// Ends the open execution at a place.
-pub(super) fn end_at(worker: &Worker, phases: &mut Phases, place: usize, now: u64) {
+fn end_at(worker: &Worker, phases: &mut Phases, place: usize, now: u64) {
     let (at, open) = phases.close(place);
     if !phases.has_row(at) {
         // The thread forked inside of the execution.
@@ -150,8 +152,57 @@ pub(super) fn end_at(worker: &Worker, phases: &mut Phases, place: usize, now: u6
     }
 }
 
+/// A session gives a phase its name.
+pub(crate) fn name(mark: Mark, name: &[u8]) {
+    if process::is_observed() {
+        isolated(|| names::mark(mark, name));
+    }
+}
+
+/// Begins an execution. Takes no lock and allocates nothing after the first one of a phase on a thread.
+pub(crate) fn begin_marked(mark: Mark) {
+    if !process::is_observed() {
+        return;
+    }
+    let worker = Worker::here();
+    let enter = |phases: &mut Phases| phases.enter_marked(mark, || thread_number(worker));
+    if let Begun::Interrupted =
+        begin_on(worker, PhaseKind::Pacman, |known| known.marked(mark), enter)
+    {
+        isolated(|| {
+            let name = names::marked(mark).unwrap_or_default();
+            note_interrupted(PhaseKind::Pacman, &name);
+        });
+    }
+}
+
+/// Ends an execution on the thread that began it.
+pub(crate) fn end_marked(mark: Mark) {
+    let Some(worker) = Worker::known().filter(|_| process::is_observed()) else { return };
+    let now = worker.now();
+    worker.phases.with(|phases| {
+        if let Some(place) = phases.latest_marked(mark) {
+            end_at(worker, phases, place, now);
+        }
+    });
+}
+
+/// Forgets an execution that does not end; with `cancel`, it was none.
+pub(crate) fn drop_marked(mark: Mark, cancel: bool) {
+    let Some(worker) = Worker::known().filter(|_| process::is_observed()) else { return };
+    worker.phases.with(|phases| {
+        if let Some(place) = phases.latest_marked(mark) {
+            let (at, _) = phases.close(place);
+            // After a fork the execution is in the parent's row.
+            if cancel && phases.has_row(at) {
+                phases.row(at).cancel();
+            }
+        }
+    });
+}
+
 /// The number of the thread in rows.
-pub(super) fn thread_number(worker: &Worker) -> u32 {
+fn thread_number(worker: &Worker) -> u32 {
     worker.waits.number_or(team_number(worker))
 }
 
@@ -163,7 +214,7 @@ fn team_number(worker: &Worker) -> Option<u32> {
     u32::try_from(ask()).ok()
 }
 
-pub(super) fn note_interrupted(kind: PhaseKind, name: &[u8]) {
+fn note_interrupted(kind: PhaseKind, name: &[u8]) {
     notes::note(format!(
         "{} phase {}: a signal handler began it inside of another call of that interface; such \
          executions are not observed",

@@ -61,7 +61,7 @@ impl Drop for Membership {
 
 impl TeamAffinities {
     /// The crew of the calling thread, for teams of up to `contexts` threads.
-    pub(super) fn own(&self, contexts: u32) -> Arc<TeamAffinity> {
+    pub(crate) fn own(&self, contexts: u32) -> Arc<TeamAffinity> {
         let mut own = self.own.borrow_mut();
         Arc::clone(own.get_or_insert_with(|| Arc::new(TeamAffinity::new(contexts))))
     }
@@ -105,7 +105,7 @@ impl TeamAffinity {
 
     /// Binds the other members of a team of `size` that the calling thread is about to start. Each gets
     /// the next of `cpus`, from this thread's own on.
-    pub(super) fn spread(&self, size: u32, cpus: &[u32]) {
+    pub(crate) fn spread(&self, size: u32, cpus: &[u32]) {
         // SAFETY: it only returns a number.
         let here = unsafe { libc::sched_getcpu() };
         let Some(here) = cpus.iter().position(|&cpu| i64::from(cpu) == i64::from(here)) else {
@@ -117,7 +117,7 @@ impl TeamAffinity {
     }
 
     /// The team has ended: a displaced thread that took no part gets its mask back as well.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         for member in self.members.iter().skip(1) {
             member.take_back();
         }

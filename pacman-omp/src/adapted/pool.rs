@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::ptr;
 
+use super::region_state::Adapted;
 use crate::function::Function;
 use crate::process;
-use crate::region::Region;
 use crate::runtime::Runtime;
 
 /// The threads that a runtime keeps for one primary thread.
@@ -17,14 +17,14 @@ pub(crate) struct Pool {
     size: Cell<u32>,
     /// The runtime that answered last, [`process::changes`] at that time, and its default team size.
     usual: Cell<Option<(&'static Runtime, u32, u32)>>,
-    reduced_by: Cell<Option<&'static Region>>,
+    reduced_by: Cell<Option<&'static Adapted>>,
     /// The executions of short regions that are decided together.
-    pub(super) group_sums: GroupSums,
+    pub(crate) group_sums: GroupSums,
 }
 
-/// Sums over the executions of a [group](super::group) since its latest report.
+/// Sums over the executions of a [group](crate::adapt) since its latest report.
 #[derive(Debug, Default)]
-pub(super) struct GroupSums {
+pub(crate) struct GroupSums {
     ticks: Cell<u64>,
     /// The ticks that these executions usually take with the program's own teams.
     usual: Cell<u64>,
@@ -35,7 +35,7 @@ pub(super) struct GroupSums {
 impl GroupSums {
     /// Adds an execution. False if the sums are due: the caller then reports the execution with them.
     #[inline(always)]
-    pub(super) fn add(&self, ticks: u64, usual: u32) -> bool {
+    pub(crate) fn add(&self, ticks: u64, usual: u32) -> bool {
         let sum = self.usual.get() + u64::from(usual);
         let fits = sum < self.due.get();
         if fits {
@@ -47,7 +47,7 @@ impl GroupSums {
 
     /// Adds an execution that is reported. Answers the ticks and the usual ticks if they are due; both sums
     /// begin anew then.
-    pub(super) fn add_and_take(&self, ticks: u64, usual: u32) -> Option<(u64, u64)> {
+    pub(crate) fn add_and_take(&self, ticks: u64, usual: u32) -> Option<(u64, u64)> {
         let sums = (self.ticks.get() + ticks, self.usual.get() + u64::from(usual));
         let is_due = sums.1 >= self.due.get();
         let kept = if is_due { (0, 0) } else { sums };
@@ -57,7 +57,7 @@ impl GroupSums {
     }
 
     /// The sums are due after so many usual ticks. If that was another number, the sums begin anew.
-    pub(super) fn set_due(&self, due: u64) {
+    pub(crate) fn set_due(&self, due: u64) {
         if self.due.replace(due) != due {
             self.ticks.set(0);
             self.usual.set(0);
@@ -98,7 +98,7 @@ impl Pool {
     }
 
     /// Notes that a team of `size` has run `region`. `reduced` says whether adaptation chose the size.
-    pub(crate) fn team_of(&self, region: &'static Region, size: u32, reduced: bool) -> Change {
+    pub(crate) fn team_of(&self, region: &'static Adapted, size: u32, reduced: bool) -> Change {
         if !self.changes_to(size) {
             return Change::None;
         }
@@ -121,5 +121,5 @@ pub(crate) enum Change {
     /// This number of threads ended.
     Narrower(u32),
     /// This number of threads started anew, because the smaller team of the region had ended them.
-    Wider(u32, &'static Region),
+    Wider(u32, &'static Adapted),
 }

@@ -15,12 +15,12 @@ static BOUND: AtomicBool = AtomicBool::new(false);
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Whether threads may still be bound.
-pub(super) fn may_bind() -> bool {
+pub(crate) fn may_bind() -> bool {
     !ENDED.load(Ordering::Relaxed)
 }
 
 /// Threads may be bound from now on.
-pub(super) fn bind_from_now_on() {
+pub(crate) fn bind_from_now_on() {
     process::set_once(&BOUND);
 }
 
@@ -49,7 +49,7 @@ impl ThreadBinding {
     }
 
     /// Ends all binding in this process, if the calling thread is bound.
-    pub(super) fn end_all(&self) {
+    pub(crate) fn end_all(&self) {
         if self.to.get().is_some() {
             ENDED.store(true, Ordering::Relaxed);
             self.bind(None);
@@ -57,7 +57,7 @@ impl ThreadBinding {
     }
 
     #[cold]
-    pub(super) fn bind_to(&self, wanted: Option<u32>) {
+    pub(crate) fn bind_to(&self, wanted: Option<u32>) {
         if self.own.get().is_none() {
             let Some(own) = affinity::of(0) else { return };
             self.own.set(Some(own));

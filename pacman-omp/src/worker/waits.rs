@@ -3,17 +3,15 @@
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
-use super::open_wait::OpenWait;
-use super::roots::{self, Root};
-use super::sites;
-use super::state::{PartKey, Saved};
+use super::thread::Worker;
 use crate::arch::wait_for_instructions;
 use crate::arena;
 use crate::counting::Counters;
 use crate::function::Function;
 use crate::process;
 use crate::seen::Seen;
-use crate::worker::Worker;
+use crate::waits::roots::{self, Root};
+use crate::waits::{OpenWait, PartKey, Saved, sites};
 
 /// Times a call in which the thread may wait. `caller` is its return address, which is in `slot`.
 ///

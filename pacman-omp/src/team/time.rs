@@ -1,4 +1,4 @@
-//! The useful time of a region's threads, which limits what fewer threads may cost.
+//! The useful time of a team's threads, which limits what fewer threads may cost.
 //!
 //! One thread has to do the work of all, and waits for nobody. So it takes no longer than the useful time of
 //! all threads together, if it gets a processor. Beside other programs it may get a part of one only. The
@@ -50,20 +50,20 @@ impl TeamTime {
 
     /// Whether the measurement took a notable part of an execution of `ticks`, so that its time says too little
     /// of the executions that are not measured.
-    pub(super) fn is_disturbed(&self, ticks: u64) -> bool {
+    pub(crate) fn is_disturbed(&self, ticks: u64) -> bool {
         let is_measured = self.wall.load(Ordering::Relaxed) > 0;
         let took = PART_COST + WAIT_COST * self.most_waits.load(Ordering::Relaxed);
         is_measured && took.saturating_mul(NOTABLE) > ticks
     }
 
     /// The ticks of all members in the body.
-    pub(super) fn busy(&self) -> u64 {
+    pub(crate) fn busy(&self) -> u64 {
         self.busy.load(Ordering::Relaxed)
     }
 
     /// The useful time of a team of `size` on a machine of `contexts`, as a part of its time in the body;
     /// `None` if not all parts were measured.
-    pub(super) fn useful_share(&self, size: u32, contexts: u32) -> Option<f64> {
+    pub(crate) fn useful_share(&self, size: u32, contexts: u32) -> Option<f64> {
         let sum = |of: &AtomicU64| of.load(Ordering::Relaxed) as f64;
         let wall = sum(&self.wall);
         if wall == 0.0 || self.is_lost.load(Ordering::Relaxed) {
@@ -90,73 +90,6 @@ const WAIT_COST: u64 = 64;
 /// One part in so many is notable.
 const NOTABLE: u64 = 100;
 
-/// The shares that are kept, and the most executions between two that are measured.
-const KEPT: usize = 4;
-const DISTANCE: u64 = 64;
-
-/// A limit below this lets one thread be tried after a few executions.
-const CLOSE: f64 = 1.05;
-
-/// The useful share of a region at its default.
-///
-/// The 1st, 2nd, 4th, 8th, … execution of a search is measured, and each 64th. The others count with the
-/// highest of the latest shares.
-#[derive(Debug, Default)]
-pub(super) struct UsefulShare {
-    /// The executions since the search began.
-    executions: u64,
-    latest: [f64; KEPT],
-    measured: usize,
-    /// Of the latest execution measured, the share of its threads' time that is not useful, and the useful
-    /// time over the execution's.
-    noted: Option<(f64, f64)>,
-}
-
-impl UsefulShare {
-    /// Whether the next execution should be measured.
-    pub(super) fn is_due(&self) -> bool {
-        let next = self.executions + 1;
-        next.is_power_of_two() || next % DISTANCE == 0
-    }
-
-    /// An execution has ended, in which `busy` of `threads` were in the body on average. `measured` is the
-    /// useful share of their time. Answers the share that counts for the execution.
-    pub(super) fn executed(
-        &mut self,
-        busy: f64,
-        threads: f64,
-        measured: Option<f64>,
-    ) -> Option<f64> {
-        self.executions += 1;
-        if let Some(share) = measured {
-            self.latest[self.measured % self.latest.len()] = share;
-            self.measured += 1;
-        }
-        let known = &self.latest[..self.measured.min(self.latest.len())];
-        let useful = known.iter().copied().reduce(f64::max)?;
-        if measured.is_some() {
-            let most = useful * busy;
-            self.noted = Some((1.0 - most / threads, most));
-        }
-        Some(useful)
-    }
-
-    /// The words about it in a report; `None` where it limits nothing.
-    pub(super) fn words(&self) -> Option<String> {
-        let (waited, most) = self.noted.filter(|(_, most)| *most < CLOSE)?;
-        Some(format!(
-            "threads waited {:.0} % of the time, so the work of all takes one thread at most {most:.2} of the \
-             default",
-            waited * 100.0
-        ))
-    }
-
-    /// The next search measures again.
-    pub(super) fn search_anew(&mut self) {
-        (self.executions, self.measured) = (0, 0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,36 +107,6 @@ mod tests {
         for share in [0.01, 0.3, 0.7, 1.0] {
             assert!((share..=1.0).contains(&processor_alone(share, 2.0, 2.0)), "{share}");
         }
-    }
-
-    #[test]
-    fn the_first_executions_of_a_search_are_measured_and_then_fewer() {
-        let mut share = UsefulShare::default();
-        let mut measured = Vec::new();
-        for execution in 1..=200 {
-            if share.is_due() {
-                measured.push(execution);
-            }
-            share.executed(2.0, 2.0, None);
-        }
-        assert_eq!(measured, [1, 2, 4, 8, 16, 32, 64, 128, 192]);
-        share.search_anew();
-        assert!(share.is_due());
-    }
-
-    #[test]
-    fn the_highest_of_the_latest_shares_counts() {
-        let mut share = UsefulShare::default();
-        assert_eq!((share.executed(2.0, 2.0, None), share.words()), (None, None));
-        assert_eq!(share.executed(2.0, 2.0, Some(0.3)), Some(0.3));
-        let words = share.words().expect("it limits the cost");
-        assert!(words.starts_with("threads waited 70 % of the time"), "{words}");
-        assert!(words.contains("at most 0.60 of the default"), "{words}");
-        assert_eq!(share.executed(2.0, 2.0, None), Some(0.3));
-        assert_eq!(share.executed(2.0, 2.0, Some(0.9)), Some(0.9));
-        assert_eq!(share.words(), None, "one thread may cost 1.8 of the default");
-        let later: Vec<_> = (0..4).map(|_| share.executed(2.0, 2.0, Some(0.5))).collect();
-        assert_eq!(later, [Some(0.9), Some(0.9), Some(0.9), Some(0.5)]);
     }
 
     #[test]

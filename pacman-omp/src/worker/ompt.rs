@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pacman_regions::Cause;
 use pacman_regions::arena::Nested;
 
+use super::part_start::PartStart;
 use crate::region::{self, Region};
 use crate::team::Team;
 use crate::waits::{PartKey, Saved};
-use crate::worker::PartStart;
 
 /// The open regions and parts of one thread that the runtime reported. Only that thread uses the
 /// state, and it lives as long as the thread: the runtime goes on after the program has ended the
@@ -19,19 +19,19 @@ use crate::worker::PartStart;
 /// Only a signal handler that ends the process can find it borrowed, and then changes nothing.
 #[derive(Default)]
 pub(crate) struct OmptState {
-    pub(super) regions: RefCell<Vec<OpenRegion>>,
-    pub(super) parts: RefCell<Vec<Part>>,
+    pub(crate) regions: RefCell<Vec<OpenRegion>>,
+    pub(crate) parts: RefCell<Vec<Part>>,
     /// Waits and tasks that have begun.
-    pub(super) open: RefCell<Vec<Open>>,
+    pub(crate) open: RefCell<Vec<Open>>,
     /// Those that `open` has no room for.
-    pub(super) deeper: Cell<u32>,
+    pub(crate) deeper: Cell<u32>,
     /// The part that ended last, for tasks after it.
-    pub(super) latest: Cell<PartKey>,
+    pub(crate) latest: Cell<PartKey>,
 }
 
 /// A wait or a task that has begun on a thread.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Open {
+pub(crate) enum Open {
     /// A wait, with the cause and the return address of its call.
     Wait { begun: u64, cause: Cause, caller: u64 },
     /// A wait inside a wait, or outside of regions.
@@ -45,30 +45,30 @@ pub(super) enum Open {
 }
 
 /// A region that the thread has started.
-pub(super) struct OpenRegion {
-    pub(super) data: ParallelData,
-    pub(super) region: &'static Region,
-    pub(super) begun: u64,
-    pub(super) size: u32,
-    pub(super) nested: Nested,
+pub(crate) struct OpenRegion {
+    pub(crate) data: ParallelData,
+    pub(crate) region: &'static Region,
+    pub(crate) begun: u64,
+    pub(crate) size: u32,
+    pub(crate) nested: Nested,
 }
 
 /// A part that the thread has in a region. `task` is the runtime's data for it.
-pub(super) struct Part {
-    pub(super) task: u64,
-    pub(super) begun: PartStart,
-    pub(super) number: u32,
-    pub(super) region: &'static Region,
-    pub(super) waits: Option<TimedPart>,
+pub(crate) struct Part {
+    pub(crate) task: u64,
+    pub(crate) begun: PartStart,
+    pub(crate) number: u32,
+    pub(crate) region: &'static Region,
+    pub(crate) waits: Option<TimedPart>,
     /// 0 inside of another execution of the region, which has its time; otherwise 1.
-    pub(super) weight: u32,
+    pub(crate) weight: u32,
     /// The team of the body around it.
-    pub(super) outer: *const Team,
+    pub(crate) outer: *const Team,
 }
 
 impl OmptState {
     /// Whether the thread is inside a body of the region.
-    pub(super) fn is_inside(&self, region: &Region) -> bool {
+    pub(crate) fn is_inside(&self, region: &Region) -> bool {
         let parts = self.parts.try_borrow();
         parts.is_ok_and(|parts| parts.iter().any(|part| ptr::eq(part.region, region)))
     }
@@ -77,12 +77,12 @@ impl OmptState {
 /// The waits of a part: its key, the state around it, and the time since the start of the region, if it
 /// is known.
 #[derive(Clone, Copy)]
-pub(super) struct TimedPart {
-    pub(super) key: PartKey,
-    pub(super) around: Saved,
-    pub(super) starting: Option<u64>,
+pub(crate) struct TimedPart {
+    pub(crate) key: PartKey,
+    pub(crate) around: Saved,
+    pub(crate) starting: Option<u64>,
     /// Waits and tasks that had begun before.
-    pub(super) open: usize,
+    pub(crate) open: usize,
 }
 
 /// The tool's data of an open region, which the runtime hands from callback to callback. From the
@@ -92,14 +92,14 @@ pub(super) struct TimedPart {
 /// Not a pointer, because LLVM 14 reports the end of teams' regions whose beginning it did not report,
 /// with any value in the word. Members get the region from the word without a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ParallelData(pub(super) u64);
+pub(crate) struct ParallelData(pub(crate) u64);
 
 impl ParallelData {
     const MARK: u64 = 0x7061 << 48;
     const NUMBER: u32 = 16;
     const WITHIN: u64 = 1 << (ParallelData::NUMBER - 1);
 
-    pub(super) fn of(region: &Region, is_within: bool) -> ParallelData {
+    pub(crate) fn of(region: &Region, is_within: bool) -> ParallelData {
         const { assert!(region::MOST <= ParallelData::WITHIN as usize) };
         let within = if is_within { ParallelData::WITHIN } else { 0 };
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -109,12 +109,12 @@ impl ParallelData {
     }
 
     /// Whether the execution is inside of another one of the region.
-    pub(super) fn is_within(self) -> bool {
+    pub(crate) fn is_within(self) -> bool {
         self.0 & ParallelData::WITHIN != 0
     }
 
     /// The region, if the word is ours.
-    pub(super) fn region(self) -> Option<&'static Region> {
+    pub(crate) fn region(self) -> Option<&'static Region> {
         let number = (self.0 % ParallelData::WITHIN) as usize;
         (self.0 >> 48 == ParallelData::MARK >> 48).then(|| region::known(number)).flatten()
     }

@@ -9,7 +9,7 @@
 //! While a region is held, its controller only counts and watches for drift. Sixteen executions
 //! reported together tell it as much as single ones. A longer execution is reported at once.
 //!
-//! The members of a [group](super::group) add their executions to the sums of their thread instead.
+//! The members of a [group](crate::adapt) add their executions to the sums of their thread instead.
 
 use std::cell::Cell;
 
@@ -40,27 +40,27 @@ pub(crate) struct CachedDecision {
 }
 
 /// Executions that are reported together.
-pub(super) const BATCH: usize = 16;
+pub(crate) const BATCH: usize = 16;
 
 const _: () = assert!(size_of::<CachedDecision>() == 64, "a cache line");
 
 /// How a region runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct DecisionKind {
+pub(crate) struct DecisionKind {
     /// The threads of a team by default; 0 if unknown.
-    pub(super) default: u32,
+    pub(crate) default: u32,
     /// The number of threads for the real entry; 0 leaves it to the runtime.
-    pub(super) threads: u32,
-    pub(super) by: DecidedBy,
+    pub(crate) threads: u32,
+    pub(crate) by: DecidedBy,
     /// The runtime ends threads and starts others where teams change their size.
-    pub(super) pooled: bool,
+    pub(crate) pooled: bool,
     /// The team has more threads than there are contexts.
-    pub(super) oversubscribes: bool,
+    pub(crate) oversubscribes: bool,
 }
 
 /// The controller that decides how a region runs, if there is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum DecidedBy {
+pub(crate) enum DecidedBy {
     /// Nothing: the region is left alone.
     Nothing,
     /// The controller of the region.
@@ -73,12 +73,12 @@ pub(super) enum DecidedBy {
 impl DecisionKind {
     /// Whether members must not share a context, so that a team before it with more threads than there
     /// are contexts matters.
-    pub(super) fn needs_contexts(self) -> bool {
+    pub(crate) fn needs_contexts(self) -> bool {
         !(self.by == DecidedBy::Nothing || self.oversubscribes || self.threads == 1)
     }
 
     /// The size of the team.
-    pub(super) fn size(self) -> u32 {
+    pub(crate) fn size(self) -> u32 {
         if self.threads > 0 { self.threads } else { self.default }
     }
 }
@@ -100,7 +100,7 @@ impl Default for CachedDecision {
 }
 
 /// No configuration epoch.
-pub(super) const NEVER: u32 = 0;
+pub(crate) const NEVER: u32 = 0;
 
 impl CachedDecision {
     /// Whether the decision is valid for the next execution: a call of `entry` that asks for `threads`.
@@ -108,7 +108,7 @@ impl CachedDecision {
     /// `is_plain` answers whether the calling thread is outside of regions and has no request of its
     /// own. `oversubscribed` says whether its latest team had more threads than there are contexts.
     #[inline(always)]
-    pub(super) fn is_valid(
+    pub(crate) fn is_valid(
         &self,
         entry: Function,
         threads: u32,
@@ -167,7 +167,7 @@ impl CachedDecision {
     }
 
     /// Calls `each` with the ticks of every noted execution, and forgets them.
-    pub(super) fn drain(&self, each: impl FnMut(u64)) {
+    pub(crate) fn drain(&self, each: impl FnMut(u64)) {
         let count = usize::from(self.count.take());
         let shift = self.shift.get();
         // The middle of the times that have this note.
@@ -176,18 +176,18 @@ impl CachedDecision {
     }
 
     /// How the region runs, if known.
-    pub(super) fn kind(&self) -> Option<DecisionKind> {
+    pub(crate) fn kind(&self) -> Option<DecisionKind> {
         let kind = self.kind.get();
         (kind.default > 0).then_some(kind)
     }
 
     /// How the region is held, if the choice of `generation` still holds it.
-    pub(super) fn held_in(&self, generation: u32) -> Option<DecisionKind> {
+    pub(crate) fn held_in(&self, generation: u32) -> Option<DecisionKind> {
         self.decided_by(DecidedBy::Controller, generation)
     }
 
     /// How a member runs, if the choice of its group's `generation` still holds.
-    pub(super) fn grouped_in(&self, generation: u32) -> Option<DecisionKind> {
+    pub(crate) fn grouped_in(&self, generation: u32) -> Option<DecisionKind> {
         self.decided_by(DecidedBy::Group, generation)
     }
 
@@ -196,23 +196,23 @@ impl CachedDecision {
     }
 
     /// Whether a group decides how the region runs.
-    pub(super) fn is_grouped(&self) -> bool {
+    pub(crate) fn is_grouped(&self) -> bool {
         self.kind().is_some_and(|kind| kind.by == DecidedBy::Group)
     }
 
     /// Sets the ticks of a usual execution with the program's own team.
-    pub(super) fn set_usual(&self, ticks: u32) {
+    pub(crate) fn set_usual(&self, ticks: u32) {
         self.usual.set(ticks);
     }
 
     /// Whether the region is left alone.
-    pub(super) fn is_left_alone(&self) -> bool {
+    pub(crate) fn is_left_alone(&self) -> bool {
         self.kind().is_some_and(|kind| kind.by == DecidedBy::Nothing)
     }
 
     /// Sets how the region runs, by the choice of `generation`. Executions longer than `high` ticks
     /// are reported at once.
-    pub(super) fn hold(&self, kind: DecisionKind, generation: u32, high: u64) {
+    pub(crate) fn hold(&self, kind: DecisionKind, generation: u32, high: u64) {
         // The notes have room for 32 bits, less the shift.
         let Ok(high) = u32::try_from(high) else { return self.forget() };
         self.high.set(high);
@@ -228,7 +228,7 @@ impl CachedDecision {
     }
 
     /// Marks the decision valid for `entry` until the epoch changes.
-    pub(super) fn validate(&self, epoch: u32, entry: Function) {
+    pub(crate) fn validate(&self, epoch: u32, entry: Function) {
         self.valid_in.set(epoch);
         self.entry.set(Some(entry));
     }
