@@ -49,9 +49,7 @@ fn all() -> Vec<(String, Modules)> {
 
 /// Imports that close circles: the crate, the module and what it imports. A circle that goes takes its row away,
 /// and none comes.
-const BACKWARD: [(&str, &str, &str); 19] = [
-    // The traits of system calls and registers are beside their drivers, which ask the platform for its machine.
-    ("pacman-core/src/lib.rs", "platform", "backend"),
+const BACKWARD: [(&str, &str, &str); 18] = [
     // A worker has the state of all that its thread does.
     ("pacman-omp/src/lib.rs", "worker", "adapt"),
     ("pacman-omp/src/lib.rs", "worker", "entry"),
