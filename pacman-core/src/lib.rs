@@ -45,6 +45,8 @@ mod plausible;
 mod primitive;
 mod provenance;
 pub mod report;
+#[doc(hidden)]
+pub mod seam;
 pub mod session;
 mod stat;
 #[doc(hidden)]

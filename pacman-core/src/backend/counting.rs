@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::seam::Target;
 use pacman_events::Result;
 
 /// The most events that are counted at a time.
@@ -134,30 +135,6 @@ pub enum ReadPath {
     Rdpmc,
     /// One `read(2)` of the whole group.
     ReadCall,
-}
-
-/// The thread or context whose events a counter counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// The calling thread.
-    Caller,
-    /// Another thread, by its id.
-    Thread(i32),
-    /// Another thread, by its id, and all threads and processes that it makes from now on.
-    Tree(i32),
-    /// A hardware context with all that runs on it, by Linux's number of the logical CPU.
-    Context(u32),
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Target::Caller => f.write_str("this thread"),
-            Target::Thread(tid) => write!(f, "thread {tid}"),
-            Target::Tree(tid) => write!(f, "thread {tid} and all that it makes"),
-            Target::Context(cpu) => write!(f, "CPU {cpu}"),
-        }
-    }
 }
 
 /// The counters of one target, read by the thread that opened them.

@@ -11,8 +11,9 @@ pub mod msr;
 pub mod perf;
 pub(crate) mod summed;
 
+pub use crate::seam::Target;
 pub use counting::{
-    Backend, Caps, Counters, EventSums, MAX_EVENTS, NoUserReads, ReadPath, Reading, Target,
+    Backend, Caps, Counters, EventSums, MAX_EVENTS, NoUserReads, ReadPath, Reading,
 };
 pub(crate) use counting::{add_differences, without_last_zeros};
 pub use forks::install_atfork;

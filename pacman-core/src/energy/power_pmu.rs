@@ -12,8 +12,8 @@ use pacman_topology::input::{MOST_SYSTEM_BYTES, read_text};
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::backend::Target;
-use crate::backend::perf::{Errno, PerfSys};
 use crate::platform::pmus_in;
+use crate::seam::{Errno, PerfSys};
 use pacman_events::{Error, ErrorKind, Result};
 
 const EVENT: &str = "energy-pkg";

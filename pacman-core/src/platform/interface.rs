@@ -6,8 +6,8 @@ use pacman_events::{CpuId, CpuModel, SysfsPmu};
 use pacman_topology::processors::Processors;
 
 use super::core_types::CoreTypePmu;
-use crate::backend::msr::MsrIo;
-use crate::backend::perf::{PerfPermissions, PerfSys};
+use super::permissions::PerfPermissions;
+use crate::seam::{MsrIo, PerfSys};
 
 /// A machine to count on: its [processors](Processors), and how events are counted there.
 pub trait Platform: Processors {

@@ -10,10 +10,10 @@ use pacman_topology::processors::Linux;
 use super::core_types::{CoreTypePmu, core_types_in};
 use super::cpuid;
 use super::interface::Platform;
+use super::permissions::PerfPermissions;
 use super::pmus::{DEVICES, pmus_in};
-use crate::backend::msr::MsrIo;
-use crate::backend::perf::{PerfPermissions, PerfSys};
 use crate::clock::Clock;
+use crate::seam::{MsrIo, PerfSys};
 
 impl Platform for Linux {
     fn cpu_id(&self) -> Option<CpuId> {

@@ -17,10 +17,12 @@
 mod core_types;
 pub(crate) mod cpuid;
 mod cpuinfo;
+mod files;
 mod handle;
 mod installed;
 mod interface;
 mod linux;
+mod permissions;
 mod pmus;
 
 pub use core_types::CoreTypePmu;
@@ -29,4 +31,5 @@ pub use handle::PlatformRef;
 pub use installed::{current, host, install};
 pub use interface::Platform;
 pub use pacman_topology::processors::{Layout, Linux, Processors, Simulation, ThreadBinding};
+pub use permissions::{PerfPermissions, TRUST_DRIVER, trust_driver, trusts_driver};
 pub use pmus::{DEVICES, pmus_in};

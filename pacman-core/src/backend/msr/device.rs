@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use parking_lot::Mutex;
 
-use super::io::{Errno, MsrIo};
 use crate::arch::{self, Register};
 use crate::backend::perf::PerfPermissions;
+use crate::seam::{Errno, MsrIo};
 use pacman_topology::cancel;
 use pacman_topology::current_cpu;
 

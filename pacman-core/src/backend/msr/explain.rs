@@ -3,7 +3,7 @@
 use std::io;
 
 use super::CpuLocation;
-use super::io::Errno;
+use crate::seam::Errno;
 use pacman_events::registers::{CycleCounting, RegisterGuard};
 use pacman_events::{Error, ErrorKind};
 

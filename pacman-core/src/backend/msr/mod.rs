@@ -34,7 +34,6 @@ mod claims;
 mod cpu_map;
 mod device;
 mod explain;
-mod io;
 mod programmed;
 mod reader;
 mod signal;
@@ -44,10 +43,10 @@ mod undo;
 mod undo_log;
 mod wide_count;
 
+pub use crate::seam::{Errno, MsrIo};
 pub(crate) use atfork::install_atfork;
 pub use cpu_map::{CpuLocation, CpuMap};
 pub use device::DevMsr;
-pub use io::{Errno, MsrIo};
 
 use pacman_events::allocate::Assignment;
 use pacman_events::encode::Rings;

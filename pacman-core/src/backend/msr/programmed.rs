@@ -4,9 +4,9 @@ use super::CpuLocation;
 use super::atfork;
 use super::claims::{self, Key, RegisterClaims};
 use super::explain::{Access, Explain};
-use super::io::{Errno, MsrIo};
 use super::undo::{Programming, UndoLog, writes};
 use super::undo_log::{Before, FORKED, GIVEN_BACK};
+use crate::seam::{Errno, MsrIo};
 use pacman_events::registers::{
     CounterSlot, RegisterGuard, RegisterInvariant, RegisterProgram, RegisterSharing, RegisterWrite,
 };

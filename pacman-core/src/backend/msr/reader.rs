@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use crate::backend::{Caps, Counters, ReadPath, Reading};
 use pacman_events::Result;
 
-use super::io::MsrIo;
 use super::programmed::ProgrammedContext;
 use super::undo::UndoLog;
 use super::wide_count::WideCount;
+use crate::seam::MsrIo;
 
 /// The fastest reader that this machine and this set of events allow.
 pub(super) fn counters<M: MsrIo + Clone>(

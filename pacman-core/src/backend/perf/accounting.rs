@@ -4,12 +4,13 @@
 //! in kernel mode, and the filter drops it. Without the right to count the kernel, the count comes
 //! from the kernel's own accounting.
 
-use super::permissions::{PerfPermissions, Reach};
-use super::sys::Errno;
+use super::explain::Reach;
 use super::task::{Noted, Task, unreadable};
 use crate::backend::Target;
 use crate::descriptor::Kept;
 use crate::event::KernelAccounting;
+use crate::platform::PerfPermissions;
+use crate::seam::Errno;
 use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::cancel;
 

@@ -10,14 +10,16 @@ use crate::event::Event;
 use pacman_events::{Error, ErrorKind, Result};
 
 use super::accounting::Ledgers;
+use super::explain::Reach;
 use super::group::{Ask, Group, ResolveError};
 use super::hybrid::{HybridCounters, TypedGroup};
-use super::permissions::{PerfPermissions, Reach};
 use super::plan::{GroupPlan, Plan};
 use super::prepared::Prepared;
 use super::sharing::Sharing;
-use super::sys::{Kernel, PerfSys};
+use super::sys::Kernel;
 use super::{conflict, reader};
+use crate::platform::PerfPermissions;
+use crate::seam::PerfSys;
 
 /// A set of events, tried on this machine and ready to be opened by threads.
 ///

@@ -6,12 +6,12 @@ use pacman_events::encode::{ExtraReg, Rings, Scope};
 use pacman_events::partition::Partition;
 
 use super::group::{Ask, Group, HEADER, Member};
-use super::permissions::PerfPermissions;
-use super::sys::PerfSys;
 use crate::arch::UserReads;
 use crate::backend::{MAX_EVENTS, Target};
 use crate::event::Hardware;
 use crate::platform;
+use crate::platform::PerfPermissions;
+use crate::seam::PerfSys;
 use pacman_topology::Topology;
 use pacman_topology::current_cpu;
 

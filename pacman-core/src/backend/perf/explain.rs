@@ -1,10 +1,32 @@
 //! The error behind an `errno` of `perf_event_open(2)`, by what the process may count.
 
-use super::permissions::{PerfPermissions, Reach};
-use super::sys::Errno;
 use crate::backend::Target;
 use crate::descriptor;
+use crate::platform::PerfPermissions;
+use crate::seam::Errno;
 use pacman_events::{Error, ErrorKind};
+
+/// The reach of an event. The paranoid level must allow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The thread's own user mode.
+    User,
+    /// The kernel on the thread's behalf.
+    Kernel,
+    /// The sibling's work too (AnyThread).
+    Sibling,
+}
+
+impl Reach {
+    /// The highest `perf_event_paranoid` that allows this reach without a capability.
+    fn highest_level(self) -> i32 {
+        match self {
+            Reach::User => 2,
+            Reach::Kernel => 1,
+            Reach::Sibling => 0,
+        }
+    }
+}
 
 impl PerfPermissions {
     /// The reason in words why the kernel has no core PMU.

@@ -8,10 +8,10 @@ use perf_event_open_sys::bindings as abi;
 
 use super::live::{self, LiveGroup, Own};
 use super::page::Pages;
-use super::sys::{Errno, PerfSys};
 use crate::arch::UserReads;
 use crate::backend::Target;
 use crate::event::{Hardware, Software};
+use crate::seam::{Errno, PerfSys};
 
 /// Number of words from `read(2)` before the counts: number, enabled, running.
 pub(super) const HEADER: usize = 3;

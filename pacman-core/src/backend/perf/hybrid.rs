@@ -33,8 +33,8 @@ use super::conflict;
 use super::group::{Group, HEADER};
 use super::plan::GroupPlan;
 use super::prepared::Prepared;
-use super::sys::PerfSys;
 use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading, Target};
+use crate::seam::PerfSys;
 use pacman_events::{Error, ErrorKind, Result};
 use pacman_topology::cancel;
 

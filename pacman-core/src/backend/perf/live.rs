@@ -11,14 +11,15 @@ use std::os::fd::RawFd;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use super::sys::{PAGE, id_of};
+use super::sys::id_of;
 use crate::fork::{ForkGuard, Lock, Locked};
+use crate::seam::PAGE;
 
 /// A descriptor that this library opened.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Own {
     pub(super) fd: RawFd,
-    /// The answer of [`PerfSys::id`](super::sys::PerfSys::id) at that time.
+    /// The answer of [`PerfSys::id`](crate::seam::PerfSys::id) at that time.
     pub(super) id: u64,
 }
 

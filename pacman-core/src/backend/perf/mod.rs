@@ -9,13 +9,11 @@ mod accounting;
 mod backend;
 mod conflict;
 mod explain;
-mod files;
 mod group;
 mod hybrid;
 mod live;
 mod on;
 mod page;
-mod permissions;
 mod plan;
 mod prepared;
 mod reader;
@@ -28,10 +26,11 @@ mod trust;
 mod user_reads;
 
 pub use crate::arch::{RawCount, Register, UserReads};
+pub use crate::platform::{PerfPermissions, TRUST_DRIVER, trust_driver, trusts_driver};
+pub use crate::seam::{Errno, PAGE, PerfSys};
 pub use backend::PerfBackend;
 pub use on::backend_on;
-pub use permissions::{PerfPermissions, TRUST_DRIVER, trust_driver, trusts_driver};
 pub use sharing::Sharing;
-pub use sys::{Errno, Kernel, PAGE, PerfSys};
+pub use sys::Kernel;
 
 pub(crate) use live::{generation, install_atfork};

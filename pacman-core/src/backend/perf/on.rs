@@ -1,11 +1,11 @@
 //! The perf backend on any platform.
 
 use super::backend::PerfBackend;
-use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
 use super::sys::Kernel;
 use crate::backend::Backend;
 use crate::event::Event;
+use crate::platform::PerfPermissions;
 use crate::platform::PlatformRef;
 use pacman_events::Result;
 

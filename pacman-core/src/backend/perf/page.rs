@@ -23,9 +23,9 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-use super::sys::{PAGE, PerfSys};
 use crate::arch::{self, RawCount, Register, extend_to};
 use crate::primitive::made;
+use crate::seam::{PAGE, PerfSys};
 
 /// Where a page has its lock, and the index behind it.
 const LOCK: usize = std::mem::offset_of!(perf_event_mmap_page, lock);

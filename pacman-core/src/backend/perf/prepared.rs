@@ -1,8 +1,8 @@
 //! A plan that was tried on this machine, shared by all its readers.
 
-use super::permissions::PerfPermissions;
 use super::plan::Plan;
-use super::sys::Errno;
+use crate::platform::PerfPermissions;
+use crate::seam::Errno;
 use pacman_events::{Error, ErrorKind};
 
 /// The data that the readers of all threads share: the plan, and facts for error texts.

@@ -17,9 +17,9 @@ use super::group::{Group, HEADER};
 use super::page::{CounterLocation, CounterLocations, OffCounter, Pages};
 use super::prepared::Prepared;
 use super::sharing::Sharing;
-use super::sys::PerfSys;
 use super::topdown::TopDownCounters;
 use super::user_reads::Offered;
+use crate::seam::PerfSys;
 
 /// The fastest reader that this group allows.
 ///

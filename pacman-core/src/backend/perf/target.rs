@@ -1,8 +1,8 @@
 //! The obstacles to counting another thread or a context.
 
-use super::permissions::PerfPermissions;
-use super::sys::Errno;
 use crate::backend::Target;
+use crate::platform::PerfPermissions;
+use crate::seam::Errno;
 use pacman_events::ErrorKind;
 
 impl PerfPermissions {
@@ -45,7 +45,7 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
-    use crate::backend::perf::permissions::Reach;
+    use crate::backend::perf::explain::Reach;
     use crate::backend::perf::{PerfBackend, Sharing};
     use crate::backend::{Backend, Reading};
     use crate::event::Event;

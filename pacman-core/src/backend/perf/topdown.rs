@@ -20,11 +20,11 @@ use pacman_events::resolve;
 
 use super::group::{Ask, Member};
 use super::page::{CounterLocation, CounterLocations, OffCounter, Pages};
-use super::sys::PerfSys;
 use crate::arch::extend_to;
 use crate::backend::{Caps, Counters, ReadPath, Reading};
 use crate::event::{Event, Hardware, Source, Term};
 use crate::platform::CoreTypePmu;
+use crate::seam::PerfSys;
 use pacman_events::{Error, ErrorKind, Result};
 
 /// Slots after which a read sets the registers to 0; a step is then 257 slots.

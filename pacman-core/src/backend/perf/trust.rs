@@ -1,7 +1,7 @@
 //! Whether the counts of the kernel's driver are accepted.
 
-use super::permissions::{PerfPermissions, TRUST_DRIVER};
 use super::plan::Plan;
+use crate::platform::{PerfPermissions, TRUST_DRIVER};
 use pacman_events::{Error, ErrorKind, Result};
 
 impl PerfPermissions {

@@ -6,9 +6,9 @@
 //! processors decides: the counts themselves do.
 
 use super::page::{CounterLocations, OffCounter, Pages};
-use super::sys::PerfSys;
 use crate::arch::extend_to;
 use crate::backend::{NoUserReads, Reading};
+use crate::seam::PerfSys;
 use pacman_events::Result;
 
 /// The pages of a group's events, their counters' width, and the places of its top-down events, SLOTS first.

@@ -1,12 +1,9 @@
-//! The OS seam: every register access of the MSR backend, and RDPMC.
-//!
-//! [`DevMsr`](super::DevMsr) is Linux; a simulated machine implements the same trait,
-//! so that the backend itself runs unchanged on it.
+//! Every register access of the MSR backend, and RDPMC.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-pub use crate::backend::perf::Errno;
+use super::Errno;
 
 /// Model-specific registers of the hardware contexts of one machine.
 ///
@@ -14,7 +11,7 @@ pub use crate::backend::perf::Errno;
 /// the processor faults, and `ENXIO` if the context is absent. `EACCES` or `EPERM` mean that access
 /// is refused, and `ENOENT` that the device is missing on every context.
 ///
-/// The trait can be an object, as [`PerfSys`](crate::backend::perf::PerfSys) can.
+/// The trait can be an object, as [`PerfSys`](super::PerfSys) can.
 pub trait MsrIo: Send + Sync + 'static {
     /// A simulation's counts are labelled as simulated.
     fn is_real(&self) -> bool;

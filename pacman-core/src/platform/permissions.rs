@@ -8,10 +8,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::arch::{self, UserReads};
-use crate::platform::cpuid;
-
+use super::cpuid;
 use super::files::{container, core_pmus};
+use crate::arch::{self, UserReads};
 
 /// `CAP_SYS_ADMIN` and `CAP_PERFMON`: either lifts the paranoid level.
 const CAPABILITIES: [(u32, &str); 2] = [(38, "CAP_PERFMON"), (21, "CAP_SYS_ADMIN")];
@@ -77,28 +76,6 @@ pub struct PerfPermissions {
     pub descriptors: u64,
     /// The container runtime, if its mark is found.
     pub container: Option<&'static str>,
-}
-
-/// The reach of an event. The paranoid level must allow it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// The thread's own user mode.
-    User,
-    /// The kernel on the thread's behalf.
-    Kernel,
-    /// The sibling's work too (AnyThread).
-    Sibling,
-}
-
-impl Reach {
-    /// The highest `perf_event_paranoid` that allows this reach without a capability.
-    pub(super) fn highest_level(self) -> i32 {
-        match self {
-            Reach::User => 2,
-            Reach::Kernel => 1,
-            Reach::Sibling => 0,
-        }
-    }
 }
 
 impl PerfPermissions {
