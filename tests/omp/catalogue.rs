@@ -156,6 +156,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("closed_descriptors.c", Always(60)).may_go_uncounted(),
     Program::new("common_block.f90", Always(62)).depends_on_its_teams(),
     Program::new("counted_before.c", Always(160)).depends_on_its_teams(),
+    Program::new("deadline.c", Always(440)),
     Program::new("decided.c", Always(120)),
     Program::new("deep_stacks.c", Always(20)).with(&[("OMP_STACKSIZE", "8M")]),
     Program::new("display_affinity.c", Always(240))
