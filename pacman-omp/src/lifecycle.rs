@@ -27,6 +27,8 @@ use crate::recording;
 use crate::region;
 use crate::scheduling;
 use crate::stub;
+#[cfg(not(test))]
+use crate::thread_exit;
 use crate::unreached;
 use crate::worker::Worker;
 
@@ -124,6 +126,8 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
         if process::options().energy && isolated(energy::open) {
             process::meter();
         }
+        #[cfg(not(test))]
+        thread_exit::prepare();
         Worker::watch_threads();
         heap::watch_forks();
         pacman_core::backend::install_atfork();

@@ -155,6 +155,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("changing_length.c", Always(360)).threads_of(&[1, 2, 4]).has_one_root(),
     Program::new("closed_descriptors.c", Always(60)).may_go_uncounted(),
     Program::new("common_block.f90", Always(62)).depends_on_its_teams(),
+    Program::new("constructor_of_plugin.c", Always(120)).loads(&["part_one", "part_constructor"]),
     Program::new("counted_before.c", Always(160)).depends_on_its_teams(),
     Program::new("deadline.c", Always(440)),
     Program::new("decided.c", Always(120)),
