@@ -35,6 +35,8 @@ global_asm!(".hidden __cxa_thread_atexit_impl");
 
 /// Makes the key of the lists. Destructors of keys that are made later run later.
 pub(crate) fn prepare() {
+    // Rust's library makes a key for the handles of threads, and ends the process if the program has left none.
+    drop(std::thread::current());
     REAL.store(stub::next(c"__cxa_thread_atexit_impl"), Ordering::Relaxed);
     // SAFETY: these only return numbers.
     let (is_main, this) =

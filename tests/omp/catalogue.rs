@@ -144,6 +144,7 @@ const NOT_IN_GOMP_LAYER: &str = "libomp's GOMP entries do not run it (LLVM 14)";
 /// Every program. Numbers of regions are counted from the source.
 pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("affinity.c", Always(50)),
+    Program::new("all_keys.c", Always(40)),
     Program::new("asked_then.c", Always(260)).nests(),
     Program::new("at_exit.c", Always(50)).except(&[(ClangByOmpt, OMPT_HAS_ENDED)]),
     Program::new("before_main.cc", Always(66)),
