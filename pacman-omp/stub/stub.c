@@ -31,6 +31,7 @@ const char *gnu_get_libc_version(void);
 #pragma weak clock_gettime
 #pragma weak dl_iterate_phdr
 #pragma weak dlerror
+#pragma weak dlinfo
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak environ
@@ -191,10 +192,18 @@ static void load(void) {
     int cancel = 0, no = PTHREAD_CANCEL_DISABLE;
     if (pthread_setcancelstate) pthread_setcancelstate(no, &cancel);
     int *error = __errno_location ? __errno_location() : 0, before = error ? *error : 0;
-    /* The engine refers to this library, which a runtime may have loaded for itself alone. */
-    dlopen(own_path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-    void *engine = dlopen(engine_path, RTLD_NOW | RTLD_LOCAL);
-    if (!engine) {
+    /* In a namespace of dlmopen, into which a runtime has loaded this library, glibc has no global scope to add to. */
+    void *engine = 0, *own = dlopen(own_path, RTLD_NOW | RTLD_NOLOAD);
+    Lmid_t namespace = LM_ID_BASE;
+    int is_apart = own && dlinfo && !dlinfo(own, RTLD_DI_LMID, &namespace) && namespace != LM_ID_BASE;
+    if (!is_apart) {
+        /* The engine refers to this library, which a runtime may have loaded for itself alone. */
+        dlopen(own_path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+        engine = dlopen(engine_path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (is_apart) {
+        fail("the runtime is in a namespace of its own (dlmopen)");
+    } else if (!engine) {
         const char *why = dlerror ? dlerror() : 0;
         fail(why ? why : "dlopen failed");
     } else if (!__atomic_load_n(&pacman_omp_stub.is_loaded, __ATOMIC_ACQUIRE)) {
