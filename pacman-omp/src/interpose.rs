@@ -46,7 +46,7 @@ pub(crate) struct PrivateRuntime {
 
 impl PrivateRuntime {
     fn look_up(file: &'static File, function: Function) -> Option<*mut c_void> {
-        Scope::Module(file).within(|scope| scope.look_up(function))?
+        Scope::Module(file).function(function)?
     }
 }
 

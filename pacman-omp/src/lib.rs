@@ -78,6 +78,8 @@ mod seen;
 mod set_rotation;
 mod stub;
 mod team;
+#[cfg(not(test))]
+mod thread_exit;
 mod tls;
 mod unload;
 mod unreached;

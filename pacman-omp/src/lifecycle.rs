@@ -23,6 +23,8 @@ use crate::process;
 use crate::recording;
 use crate::region;
 use crate::stub;
+#[cfg(not(test))]
+use crate::thread_exit;
 use crate::worker::Worker;
 
 /// The loader calls it when the preloaded library loads this one, and holds its lock meanwhile: threads whose
@@ -119,6 +121,8 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
         if process::options().energy && isolated(energy::open) {
             process::meter();
         }
+        #[cfg(not(test))]
+        thread_exit::prepare();
         Worker::watch_threads();
         heap::watch_forks();
         pacman_core::backend::install_atfork();

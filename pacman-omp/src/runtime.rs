@@ -139,7 +139,7 @@ impl Runtime {
             return None;
         };
         // While its file is not loaded, nothing is known of its functions.
-        let real = scope.within(|scope| scope.look_up(function))?;
+        let real = scope.function(function)?;
         self.real[function as usize].store(real.unwrap_or(ABSENT), Ordering::Relaxed);
         real
     }

@@ -40,6 +40,20 @@ impl Scope {
         }
     }
 
+    /// The function, if there is one; `None` if the module is not loaded.
+    ///
+    /// A thread that runs a plugin's constructor holds the lock of the loader's functions, and may wait for the
+    /// caller, a member of its team. So they are called only if the tables of the module have no such function.
+    pub(crate) fn function(self, function: Function) -> Option<Option<*mut c_void>> {
+        if let Scope::Module(file) = self {
+            let found = stub::in_file(&file.name, function.symbol());
+            if !found.is_null() {
+                return Some(Some(found));
+            }
+        }
+        self.within(|scope| scope.look_up(function))
+    }
+
     /// Calls `act` with the scope; `None` if its module is not loaded.
     pub(crate) fn within<R>(self, act: impl FnOnce(OpenScope) -> R) -> Option<R> {
         let Scope::Module(file) = self else { return Some(act(OpenScope(libc::RTLD_NEXT))) };

@@ -5,14 +5,14 @@
 //! preloaded library's, because that one is in the global scope.
 
 use std::arch::global_asm;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use pacman_core::clock::{Clock, ClockSource};
 
 use crate::function::{Function, functions};
 
-type LookUp = unsafe extern "C" fn(*mut c_void, *const std::ffi::c_char) -> *mut c_void;
+type LookUp = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
 /// The structure of the same name in `stub/stub.c`.
 #[repr(C)]
@@ -24,7 +24,8 @@ struct Stub {
     is_late: u32,
     is_loaded: AtomicU32,
     slots: *const AtomicPtr<c_void>,
-    next: unsafe extern "C" fn(LookUp, *const std::ffi::c_char) -> *mut c_void,
+    next: unsafe extern "C" fn(LookUp, *const c_char) -> *mut c_void,
+    in_file: unsafe extern "C" fn(*const c_char, *const c_char) -> *mut c_void,
 }
 
 // SAFETY: the other fields do not change while this library uses them.
@@ -47,11 +48,17 @@ static STUB: Stub = Stub {
     is_loaded: AtomicU32::new(0),
     slots: std::ptr::null(),
     next: {
-        unsafe extern "C" fn next(look: LookUp, name: *const std::ffi::c_char) -> *mut c_void {
+        unsafe extern "C" fn next(look: LookUp, name: *const c_char) -> *mut c_void {
             // SAFETY: `dlsym`, and a C string.
             unsafe { look(libc::RTLD_NEXT, name) }
         }
         next
+    },
+    in_file: {
+        unsafe extern "C" fn in_file(_: *const c_char, _: *const c_char) -> *mut c_void {
+            std::ptr::null_mut()
+        }
+        in_file
     },
 };
 
@@ -142,6 +149,13 @@ pub(crate) fn address() -> u64 {
 pub(crate) fn next(name: &CStr) -> *mut c_void {
     // SAFETY: a C string, and the C library's own function.
     unsafe { (STUB.next)(libc::dlsym, name.as_ptr()) }
+}
+
+/// The function of that name in the loaded file that the loader knows by `path`, or in those that it needs. Null if
+/// there is none. Takes no lock of the loader's, unlike `dlsym`.
+pub(crate) fn in_file(path: &CStr, name: &CStr) -> *mut c_void {
+    // SAFETY: two C strings.
+    unsafe { (STUB.in_file)(path.as_ptr(), name.as_ptr()) }
 }
 
 /// How long this process has run: in ticks of its clock, and in nanoseconds. The child of a fork begins now.

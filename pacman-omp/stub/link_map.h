@@ -91,6 +91,12 @@ static void *find_sysv(const struct file *file, const char *name) {
     return 0;
 }
 
+static uint32_t gnu_hash(const char *name) {
+    uint32_t hash = 5381;
+    for (; *name; name++) hash = hash * 33 + (unsigned char)*name;
+    return hash;
+}
+
 /* The function of that name in a file; `hash` is GNU's hash of the name. */
 static void *find(const struct file *file, const char *name, uint32_t hash) {
     return file->gnu ? find_gnu(file, name, hash) : find_sysv(file, name);
@@ -103,10 +109,11 @@ static const char *last_part(const char *path) {
     return last;
 }
 
-/* A file to be found among the loaded ones: the one that has an address, or the one that others need by a name. */
+/* A file to be found among the loaded ones: the one that has an address or the loader's path, or the one that others
+ * need by a name. */
 struct wanted {
     uintptr_t address;
-    const char *name;
+    const char *path, *name;
     int is_found;
     struct file file;
 };
@@ -115,7 +122,8 @@ static int is_wanted(struct dl_phdr_info *info, size_t size, void *data) {
     struct wanted *wanted = data;
     struct file file;
     if (!read_file(info, &file)) return 0;
-    for (int at = 0; !wanted->name && at < info->dlpi_phnum; at++) {
+    if (wanted->path) wanted->is_found = is_same(file.path, wanted->path);
+    for (int at = 0; wanted->address && at < info->dlpi_phnum; at++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[at];
         uintptr_t within = wanted->address - file.base - part->p_vaddr;
         wanted->is_found |= part->p_type == PT_LOAD && within < part->p_memsz;
@@ -139,6 +147,14 @@ static void *find_needed(const struct file *file, int depth, const char *name, u
         if (found) return found;
     }
     return 0;
+}
+
+/* The function of that name in a file or in those that it needs, the nearest first. */
+static void *find_among_needed(const struct file *file, const char *name, uint32_t hash) {
+    enum { DEEPEST = 3 };
+    void *found = 0;
+    for (int depth = 0; depth <= DEEPEST && !found; depth++) found = find_needed(file, depth, name, hash);
+    return found;
 }
 
 #endif

@@ -31,6 +31,7 @@ const char *gnu_get_libc_version(void);
 #pragma weak clock_gettime
 #pragma weak dl_iterate_phdr
 #pragma weak dlerror
+#pragma weak dlinfo
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak environ
@@ -52,13 +53,15 @@ struct stub {
     uint32_t is_loaded;      /* Set by the engine, after the slots. */
     void **slots;
     void *(*next)(look_up, const char *);
+    void *(*in_file)(const char *, const char *);
 };
 
 extern void *pacman_omp_slots[COUNT];
 extern const char pacman_omp_unresolved[COUNT][16];
 
 static void *next(look_up dlsym, const char *name);
-EXPORTED struct stub pacman_omp_stub = { .table = TABLE, .slots = pacman_omp_slots, .next = next };
+static void *in_file(const char *path, const char *name);
+EXPORTED struct stub pacman_omp_stub = { .table = TABLE, .slots = pacman_omp_slots, .next = next, .in_file = in_file };
 
 /* AddressSanitizer ends a program that loads any library before it, because the library could hide calls from it.
  * Entries pass every call on. A program's own definition comes before this one. */
@@ -69,13 +72,6 @@ EXPORTED const char *__asan_default_options(void) {
 /* ThreadSanitizer sees the engine's calls of the C library, but not the atomic operations that order them. */
 EXPORTED const char *__tsan_default_suppressions(void) {
     return "called_from_lib:libpacman_omp_engine.so";
-}
-
-/* The definition after this library in the global scope, on behalf of the engine: dlsym asks who calls it. */
-static void *next(look_up dlsym, const char *name) {
-    void *found = dlsym(RTLD_NEXT, name);
-    __asm__ volatile("" : "+r"(found)); /* A call in the last place would be a jump. */
-    return found;
 }
 
 enum { UNTRIED, FAILED };
@@ -196,10 +192,18 @@ static void load(void) {
     int cancel = 0, no = PTHREAD_CANCEL_DISABLE;
     if (pthread_setcancelstate) pthread_setcancelstate(no, &cancel);
     int *error = __errno_location ? __errno_location() : 0, before = error ? *error : 0;
-    /* The engine refers to this library, which a runtime may have loaded for itself alone. */
-    dlopen(own_path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-    void *engine = dlopen(engine_path, RTLD_NOW | RTLD_LOCAL);
-    if (!engine) {
+    /* In a namespace of dlmopen, into which a runtime has loaded this library, glibc has no global scope to add to. */
+    void *engine = 0, *own = dlopen(own_path, RTLD_NOW | RTLD_NOLOAD);
+    Lmid_t namespace = LM_ID_BASE;
+    int is_apart = own && dlinfo && !dlinfo(own, RTLD_DI_LMID, &namespace) && namespace != LM_ID_BASE;
+    if (!is_apart) {
+        /* The engine refers to this library, which a runtime may have loaded for itself alone. */
+        dlopen(own_path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+        engine = dlopen(engine_path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (is_apart) {
+        fail("the runtime is in a namespace of its own (dlmopen)");
+    } else if (!engine) {
         const char *why = dlerror ? dlerror() : 0;
         fail(why ? why : "dlopen failed");
     } else if (!__atomic_load_n(&pacman_omp_stub.is_loaded, __ATOMIC_ACQUIRE)) {
@@ -227,7 +231,8 @@ static void run_body(void (*body)(void *), void *data) {
 }
 
 struct search {
-    unsigned function;
+    const char *name;
+    uint32_t hash;
     int is_after, files;
     void *at_start, *first; /* After this library among the files of the start, and anywhere. */
 };
@@ -237,18 +242,37 @@ static int search(struct dl_phdr_info *info, size_t size, void *data) {
     struct file file;
     if (!read_file(info, &file)) return 0;
     if (file.dynamic == _DYNAMIC) return this->is_after = 1, 0;
-    void *found = find(&file, name_of(this->function), hashes[this->function]);
+    void *found = find(&file, this->name, this->hash);
     if (!this->first) this->first = found;
     if (this->is_after && this->files < files_at_start && !this->at_start) this->at_start = found;
     this->files++;
     return 0;
 }
 
+/* The definition after this library in the global scope, on behalf of the engine: dlsym asks who calls it.
+ *
+ * dlsym waits for the lock of a thread that runs the constructors of a plugin. That thread may wait for the caller,
+ * a member of its team. So the files of the start are searched first, which takes no such lock. */
+static void *next(look_up dlsym, const char *name) {
+    struct search search_for = { .name = name, .hash = gnu_hash(name) };
+    if (dl_iterate_phdr) dl_iterate_phdr(search, &search_for);
+    if (search_for.at_start) return search_for.at_start;
+    void *found = dlsym(RTLD_NEXT, name);
+    __asm__ volatile("" : "+r"(found)); /* A call in the last place would be a jump. */
+    return found;
+}
+
+/* The function of that name in the loaded file of that path or in those that it needs, without the lock of dlsym. */
+static void *in_file(const char *path, const char *name) {
+    struct wanted file = { .path = path };
+    if (!*path || !dl_iterate_phdr || !dl_iterate_phdr(is_wanted, &file)) return 0;
+    return find_among_needed(&file.file, name, gnu_hash(name));
+}
+
 /* The function to go on to in a process without the engine: the global scope's, or one that the caller's file
  * brings. Files of the start stay loaded, so theirs need no second search. */
 static void *without_engine(unsigned function, uintptr_t caller) {
-    enum { DEEPEST = 3 };
-    struct search found = { .function = function };
+    struct search found = { .name = name_of(function), .hash = hashes[function] };
     if (dl_iterate_phdr) dl_iterate_phdr(search, &found);
     if (found.at_start) {
         __atomic_store_n(&pacman_omp_slots[function], found.at_start, __ATOMIC_RELAXED);
@@ -258,8 +282,7 @@ static void *without_engine(unsigned function, uintptr_t caller) {
         void *real = dlsym ? next(dlsym, name_of(function)) : 0;
         struct wanted calling = { .address = caller };
         if (!real && dl_iterate_phdr(is_wanted, &calling))
-            for (int depth = 0; depth <= DEEPEST && !real; depth++)
-                real = find_needed(&calling.file, depth, name_of(function), hashes[function]);
+            real = find_among_needed(&calling.file, name_of(function), hashes[function]);
         return real ? real : found.first;
     }
     /* Programs that run without a runtime ask whether they have one by a weak reference, and find an entry. */

@@ -144,6 +144,7 @@ const NOT_IN_GOMP_LAYER: &str = "libomp's GOMP entries do not run it (LLVM 14)";
 /// Every program. Numbers of regions are counted from the source.
 pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("affinity.c", Always(50)),
+    Program::new("all_keys.c", Always(40)),
     Program::new("asked_then.c", Always(260)).nests(),
     Program::new("at_exit.c", Always(50)).except(&[(ClangByOmpt, OMPT_HAS_ENDED)]),
     Program::new("before_main.cc", Always(66)),
@@ -155,7 +156,9 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("changing_length.c", Always(360)).threads_of(&[1, 2, 4]).has_one_root(),
     Program::new("closed_descriptors.c", Always(60)).may_go_uncounted(),
     Program::new("common_block.f90", Always(62)).depends_on_its_teams(),
+    Program::new("constructor_of_plugin.c", Always(120)).loads(&["part_one", "part_constructor"]),
     Program::new("counted_before.c", Always(160)).depends_on_its_teams(),
+    Program::new("deadline.c", Always(440)),
     Program::new("decided.c", Always(120)),
     Program::new("deep_stacks.c", Always(20)).with(&[("OMP_STACKSIZE", "8M")]),
     Program::new("display_affinity.c", Always(240))

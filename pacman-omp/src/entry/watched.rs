@@ -104,6 +104,8 @@ fn stands_for(number: i64) -> Function {
     match number {
         libc::SYS_sched_getaffinity => Function::sched_getaffinity,
         libc::SYS_sched_setaffinity => Function::sched_setaffinity,
+        // The kernel gives a deadline to a thread with all contexts only.
+        libc::SYS_sched_setattr => Function::sched_getaffinity,
         libc::SYS_clone | libc::SYS_clone3 => Function::clone,
         other if arch::FORK == Some(other) => Function::posix_spawn,
         other if arch::VFORK == Some(other) => Function::vfork,
