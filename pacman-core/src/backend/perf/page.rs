@@ -82,6 +82,12 @@ impl Pages {
         Pages { locks: unsafe { base.add(LOCK) } }
     }
 
+    /// The pages without the first `slots` ones, of which there must be more.
+    pub(super) fn behind(self, slots: usize) -> Pages {
+        // SAFETY: callers leave a page of the reservation.
+        Pages { locks: unsafe { self.locks.add(slots * PAGE) } }
+    }
+
     #[inline(always)]
     fn page(self, slot: usize) -> *const perf_event_mmap_page {
         // SAFETY: callers pass slots below the number of pages in the reservation.
