@@ -30,7 +30,8 @@ use crate::seam::{PAGE, PerfSys};
 /// Where a page has its lock, and the index behind it.
 const LOCK: usize = std::mem::offset_of!(perf_event_mmap_page, lock);
 
-/// Why the pages could not answer: the caller asks the kernel instead.
+/// Why the pages could not answer: the caller asks the kernel instead. Either an event is on no counter, or the
+/// caller is a signal handler that interrupted its thread as it learned where the events are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffCounter;
 
@@ -60,10 +61,12 @@ impl CounterLocation {
     }
 }
 
-/// Where all events of a group are, and the sequence sum at which that held. A signal handler may learn it anew while
-/// its thread does: the sum is stored last, and no page has two locations at one sum.
+/// Where all events of a group are, and the sequence sum at which that held. No page has two locations at one sum, and
+/// the sum is stored last: a signal handler that interrupts a read and learns them anew changes it. One that
+/// interrupts learning learns nothing, or the locations of both would mix.
 #[derive(Clone, Debug)]
 pub(super) struct CounterLocations<A> {
+    is_learning: Cell<bool>,
     seq_sum: Cell<u64>,
     /// The part of the first page in it, where reads go [ahead](arch::READS_AHEAD).
     first: Cell<u64>,
@@ -77,6 +80,12 @@ impl Pages {
     pub(super) unsafe fn new(base: NonNull<u8>) -> Pages {
         // SAFETY: the field is within the first page.
         Pages { locks: unsafe { base.add(LOCK) } }
+    }
+
+    /// The pages without the first `slots` ones, of which there must be more.
+    pub(super) fn behind(self, slots: usize) -> Pages {
+        // SAFETY: callers leave a page of the reservation.
+        Pages { locks: unsafe { self.locks.add(slots * PAGE) } }
     }
 
     #[inline(always)]
@@ -182,7 +191,10 @@ impl Pages {
         counts: &mut [u64],
         extend: impl Fn(RawCount) -> u64,
     ) -> bool {
-        if self.seq_sum(sys, locations.len()) != seq_sum.get() {
+        // Before the locations: a signal handler that learns them anew in between changes it.
+        let known = seq_sum.get();
+        compiler_fence(Ordering::SeqCst);
+        if self.seq_sum(sys, locations.len()) != known {
             return false;
         }
         compiler_fence(Ordering::SeqCst);
@@ -196,20 +208,40 @@ impl Pages {
             *count = made(extend(raw).wrapping_add(location.get().offset));
         }
         compiler_fence(Ordering::SeqCst);
-        // From memory again: in a register until now it would cost the counts one.
-        // SAFETY: a cell, to which only this thread writes.
-        self.seq_sum(sys, locations.len()) == unsafe { seq_sum.as_ptr().read_volatile() }
+        self.seq_sum(sys, locations.len()) == known
+    }
+}
+
+impl<A> CounterLocations<A> {
+    fn unknown_in(events: A) -> CounterLocations<A> {
+        CounterLocations {
+            is_learning: Cell::new(false),
+            seq_sum: Cell::new(NOT_KNOWN),
+            first: Cell::new(NOT_KNOWN),
+            events,
+        }
+    }
+
+    /// Learns, unless the caller has interrupted that. A handler that never returns leaves the thread to the kernel's
+    /// reads.
+    #[inline(always)]
+    fn learn(&self, learn: impl FnOnce() -> Result<(), OffCounter>) -> Result<(), OffCounter> {
+        if self.is_learning.replace(true) {
+            return Err(OffCounter);
+        }
+        // ATOMICS: signal handlers run on this thread.
+        compiler_fence(Ordering::SeqCst);
+        let learned = learn();
+        compiler_fence(Ordering::SeqCst);
+        self.is_learning.set(false);
+        learned
     }
 }
 
 impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
     /// Nothing known yet.
     pub(super) fn unknown() -> CounterLocations<[Cell<CounterLocation>; N]> {
-        CounterLocations {
-            seq_sum: Cell::new(NOT_KNOWN),
-            first: Cell::new(NOT_KNOWN),
-            events: std::array::from_fn(|_| Cell::new(CounterLocation::unknown())),
-        }
+        Self::unknown_in(std::array::from_fn(|_| Cell::new(CounterLocation::unknown())))
     }
 
     /// Reads `N` counters of `WIDTH` bits; false if the locations have changed.
@@ -283,42 +315,40 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
         pages: Pages,
         counts: &mut [u64; N],
     ) -> Result<(), OffCounter> {
-        loop {
-            // Each page's own lock is read before what it guards, and all of them again behind
-            // everything: what has moved in between changes the sum.
-            let (mut seq_sum, mut first) = (0u64, None);
-            for (slot, (location, count)) in self.events.iter().zip(&mut *counts).enumerate() {
-                let lock_and_index = pages.lock_and_index(slot);
-                seq_sum = seq_sum.wrapping_add(lock_and_index);
-                first.get_or_insert(lock_and_index);
-                let known = pages.location(sys, slot, lock_and_index)?;
-                location.set(known);
-                // SAFETY: the kernel had the event on this counter just now. If it has been moved,
-                // the counter still exists, and the sequence sum below tells.
-                let raw = unsafe { sys.read_counter(known.register) };
-                sys.between_loads();
-                *count = raw.extended::<WIDTH>().wrapping_add(known.offset);
-            }
-            compiler_fence(Ordering::SeqCst);
-            if pages.seq_sum(sys, N) == seq_sum {
-                if arch::READS_AHEAD {
-                    self.first.set(first.unwrap_or_default());
+        self.learn(|| {
+            loop {
+                // Each page's own lock is read before what it guards, and all of them again behind
+                // everything: what has moved in between changes the sum.
+                let (mut seq_sum, mut first) = (0u64, None);
+                for (slot, (location, count)) in self.events.iter().zip(&mut *counts).enumerate() {
+                    let lock_and_index = pages.lock_and_index(slot);
+                    seq_sum = seq_sum.wrapping_add(lock_and_index);
+                    first.get_or_insert(lock_and_index);
+                    let known = pages.location(sys, slot, lock_and_index)?;
+                    location.set(known);
+                    // SAFETY: the kernel had the event on this counter just now. If it has been moved,
+                    // the counter still exists, and the sequence sum below tells.
+                    let raw = unsafe { sys.read_counter(known.register) };
+                    sys.between_loads();
+                    *count = raw.extended::<WIDTH>().wrapping_add(known.offset);
                 }
-                self.seq_sum.set(seq_sum);
-                return Ok(());
+                compiler_fence(Ordering::SeqCst);
+                if pages.seq_sum(sys, N) == seq_sum {
+                    if arch::READS_AHEAD {
+                        self.first.set(first.unwrap_or_default());
+                    }
+                    self.seq_sum.set(seq_sum);
+                    return Ok(());
+                }
             }
-        }
+        })
     }
 }
 
 impl CounterLocations<Vec<Cell<CounterLocation>>> {
     /// Nothing known yet about `events` events.
     pub(super) fn unknown_of(events: usize) -> CounterLocations<Vec<Cell<CounterLocation>>> {
-        CounterLocations {
-            seq_sum: Cell::new(NOT_KNOWN),
-            first: Cell::new(NOT_KNOWN),
-            events: vec![Cell::new(CounterLocation::unknown()); events],
-        }
+        Self::unknown_in(vec![Cell::new(CounterLocation::unknown()); events])
     }
 
     /// Reads counters of any width; false if the locations have changed.
@@ -351,10 +381,15 @@ impl CounterLocations<Vec<Cell<CounterLocation>>> {
 
     /// Learns anew where the events are.
     pub(super) fn refresh<S: PerfSys>(&self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
-        self.seq_sum.set(pages.refresh(sys, &self.events)?);
-        Ok(())
+        self.learn(|| {
+            self.seq_sum.set(pages.refresh(sys, &self.events)?);
+            Ok(())
+        })
     }
 }
+
+#[cfg(test)]
+mod signals;
 
 #[cfg(test)]
 mod tests {

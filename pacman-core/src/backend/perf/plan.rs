@@ -25,9 +25,11 @@ use pacman_events::{Error, ErrorKind, Result};
 pub(super) struct Plan {
     parts: Vec<Part>,
     pub(super) members: Vec<Member>,
+    /// The first members, whose counts belong to no event: a reading begins behind them.
+    pub(super) unread: usize,
     /// The groups of the members: one, but on a hybrid.
     pub(super) groups: Vec<GroupPlan>,
-    /// The counts that come from the kernel's accounting, with their positions in a reading.
+    /// The counts that come from the kernel's accounting, with their positions behind those of all members.
     pub(super) accounting: Vec<(usize, KernelAccounting)>,
     /// The sums that turn counts into events; `None` if each count is an event, in order.
     pub(super) sums: Option<Vec<Sum>>,
@@ -203,14 +205,25 @@ impl Plan {
             }
         }
         let groups = groups(&parts, &slots, members.len(), &core_types);
-        let shares = slots.iter().zip(&parts);
+        let unread = usize::from(parts.first().is_some_and(Part::takes_cycle_counter));
+        let shares = slots.iter().zip(&parts).skip(unread);
         let sums = sums(shares.map(|(slot, part)| Sum {
-            from: *slot,
+            from: *slot - unread,
             to: part.place,
             coefficient: part.coefficient,
         }));
         let claims_all_time = false;
-        Plan { parts, members, groups, accounting, sums, sharing, user_reads, claims_all_time }
+        Plan {
+            parts,
+            members,
+            unread,
+            groups,
+            accounting,
+            sums,
+            sharing,
+            user_reads,
+            claims_all_time,
+        }
     }
 
     /// The plan with a refused event counted by the kernel's accounting instead.
@@ -241,6 +254,14 @@ impl Plan {
 impl Part {
     fn is_of(&self, core_type: &CoreTypePmu) -> bool {
         self.core_type.as_deref() == Some(core_type)
+    }
+
+    /// Whether [`take_cycle_counter`] made it.
+    fn takes_cycle_counter(&self) -> bool {
+        match &self.way {
+            CountSource::Member(member) => self.coefficient == 0 && member.counts_arm_cycles(),
+            CountSource::KernelAccounting(_) => false,
+        }
     }
 }
 
@@ -408,10 +429,19 @@ mod tests {
         let plan = on(&events);
         assert_eq!(members(&plan), ["PMCCNTR_EL0", "INSTRUCTIONS", "CYCLES", "task-clock"]);
         assert!(plan.members[0].asks_the_same_as(&plan.members[2]));
-        let counted = plan.sums.unwrap().into_iter().filter(|sum| sum.coefficient != 0);
-        let counted: Vec<_> = counted.map(|sum| (sum.from, sum.to)).collect();
-        assert_eq!(counted, [(1, 0), (2, 2), (3, 1)], "the first counter belongs to no event");
-        assert_eq!(members(&on(&events[..2])), ["INSTRUCTIONS", "task-clock"]);
+        let counted = plan.sums.unwrap().into_iter().map(|sum| (sum.from, sum.to));
+        let counted: Vec<_> = counted.collect();
+        assert_eq!(counted, [(0, 0), (1, 2), (2, 1)], "the first counter belongs to no event");
+        assert_eq!(plan.unread, 1);
+        let hardware = on(&[events[0].clone(), events[2].clone()]);
+        assert_eq!(
+            (hardware.unread, hardware.sums),
+            (1, None),
+            "each count that is read is an event"
+        );
+        let without_cycles = on(&events[..2]);
+        assert_eq!(members(&without_cycles), ["INSTRUCTIONS", "task-clock"]);
+        assert_eq!(without_cycles.unread, 0);
     }
 
     #[test]

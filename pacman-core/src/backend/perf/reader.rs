@@ -36,6 +36,7 @@ pub(super) fn counters<S: PerfSys + Clone>(
         accounting,
         exclusive: prepared.plan.sharing == Sharing::Pinned,
         counts: prepared.plan.members.len(),
+        unread: prepared.plan.unread,
         prepared,
         target,
         competitor: OnceCell::new(),
@@ -93,8 +94,9 @@ struct CallCounters<S: PerfSys + Clone> {
     group: Option<Group<S>>,
     accounting: Option<Ledgers>,
     exclusive: bool,
-    /// How many counts `read(2)` answers.
+    /// How many counts `read(2)` answers, and how many of them at the front are no event's.
     counts: usize,
+    unread: usize,
     prepared: Arc<Prepared>,
     target: Target,
     /// The owner of the counters that the group has lost. A lost group stays lost, and the search
@@ -107,18 +109,16 @@ struct CallCounters<S: PerfSys + Clone> {
 }
 
 impl<S: PerfSys + Clone> CallCounters<S> {
+    /// How many members are read.
     fn len(&self) -> usize {
-        self.group.as_ref().map_or(0, Group::len)
+        self.group.as_ref().map_or(0, |group| group.len() - self.unread)
     }
 
-    /// The counter pages and their width, if all can be read in user mode now.
+    /// The counter pages of the members that are read, and their width, if all can be read in user mode now.
     fn readable_pages(&self) -> Option<(Pages, u8)> {
-        let group = self.group.as_ref()?;
-        let pages = group.pages()?;
+        let pages = self.group.as_ref()?.pages()?.behind(self.unread);
         let width = pages.rdpmc_width(0)?;
-        (0..group.len())
-            .all(|slot| pages.rdpmc_width(slot) == Some(width))
-            .then_some((pages, width))
+        (0..self.len()).all(|slot| pages.rdpmc_width(slot) == Some(width)).then_some((pages, width))
     }
 
     fn sys(&self) -> &S {
@@ -171,10 +171,13 @@ impl<S: PerfSys + Clone> CallCounters<S> {
 impl<S: PerfSys + Clone> Counters for CallCounters<S> {
     fn read(&self, into: &mut Reading) -> Result<()> {
         self.read_group(into)?;
-        match &self.accounting {
-            Some(accounting) => accounting.read(&mut into.counts),
-            None => Ok(()),
+        if let Some(accounting) = &self.accounting {
+            accounting.read(&mut into.counts)?;
         }
+        if self.unread > 0 {
+            into.counts.copy_within(self.unread.., 0);
+        }
+        Ok(())
     }
 
     fn caps(&self) -> Caps {
