@@ -3,14 +3,14 @@
 //!     cargo run --release -p adaptive
 //!     cargo run --release -p adaptive -- --check
 //!
-//! `--rounds N` runs each phase N times (default 400: on two cores a sample of one may cost a whole
-//! execution, which takes a hundred to be paid for). `--check` runs each phase on all threads
-//! besides, and at the end at every configuration, in turns; it prints what the chosen one takes
-//! over the best, and the most that was lost by where executions ran: each priced at the median of
-//! its configuration, so that what else the machine does falls on none. It fails (status 1) if the
-//! one is more than 1.05 or the other, from the 120th execution on, more than 1 % of what all threads
-//! take. The raw time of all is printed next to it, and so is what all threads took over all
-//! threads, which tells how quiet the machine is.
+//! `--rounds N` runs each phase N times (default 400). On two cores a sample of one may cost a whole
+//! execution, which the budget covers after a hundred executions. `--check` also runs each phase on all
+//! threads, and at the end at every configuration, in alternation. It prints the ratio of the chosen
+//! configuration's time to the best one's, and the largest loss by samples. That loss prices each
+//! execution at the median of its configuration, so that other programs do not affect it. The check
+//! fails (status 1) if the ratio is above 1.05. It also fails if the loss from the 120th execution on
+//! is above 1 % of the time of all threads. The raw time of all executions is printed next to it. So
+//! is the ratio of two measurements of all threads, which shows how quiet the machine is.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -26,10 +26,10 @@ use rayon::prelude::*;
 const USAGE: &str = "\
 usage: adaptive [--rounds N] [--check]
 
-Runs five phases of different character on pools whose size follows them, and says why.
+Runs five different phases on pools whose size adapts to them, and prints the reasons.
   --rounds N  runs of each phase (default 400)
-  --check     runs each phase at every configuration besides; status 1 if what was chosen takes
-              more than 1.05 of the best, or lost more than 1 % from the 120th execution on";
+  --check     also runs each phase at every configuration; status 1 if the chosen one takes more
+              than 1.05 times the best, or lost more than 1 % from the 120th execution on";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -165,7 +165,7 @@ const BLOCK: usize = 10;
 /// The most that the chosen configuration may take over the best.
 const NEAR: f64 = 1.05;
 
-/// The most that may be lost of the time on all threads, after so many executions.
+/// The largest permitted loss after `TURN` executions, as a part of the time on all threads.
 const LOST: f64 = 0.01;
 const TURN: usize = 120;
 

@@ -10,7 +10,7 @@
  *        adaptive --help
  *
  * Prints for each phase how many threads it came to use, and why. Exit status: 0,
- * 1 if adapting is not possible here, 2 for arguments that make no sense.
+ * 1 if this machine cannot adapt, 2 for invalid arguments.
  *
  * Build: cc -O2 -fopenmp adaptive.c $(pkg-config --cflags --libs pacman) -o adaptive
  */

@@ -8,9 +8,9 @@
  * Usage: omp_phases [--table | --csv | --json] [--place POLICY] [EVENT,EVENT...]
  *        omp_phases --help
  *
- * Without events it counts software events, and cycles and instructions too
- * where the machine lets it. Exit status: 0 if all went well, 1 if counting
- * failed, 2 for arguments that make no sense.
+ * Without EVENT it counts software events, and also cycles and instructions
+ * if the machine permits it. Exit status: 0 on success, 1 if counting failed,
+ * 2 for invalid arguments.
  *
  * Build: cc -O2 -fopenmp omp_phases.c $(pkg-config --cflags --libs pacman) -o omp_phases
  */
@@ -54,7 +54,7 @@ static int complain(void)
     return 1;
 }
 
-/* Opens the session; without a wish, with as many events as this machine has. */
+/* Opens the session with `events`; if null, with those defaults that this machine can count. */
 static int open_session(const char *events, const char *placement)
 {
     pacman_options options = PACMAN_OPTIONS_INIT;
@@ -113,9 +113,9 @@ static void lock_part(void)
     }
 }
 
-/* One phase in a parallel region of its own. Every thread attaches itself, which
- * is done already in all rounds but a thread's first. What is wrong is so for many
- * threads and would be so in each round: the first one says it. */
+/* One phase in a parallel region of its own. Every thread attaches itself; after a
+ * thread's first round that has no effect. An error affects many threads and every
+ * round, so only the first failing thread reports it. */
 static long run(pacman_phase phase, void (*part)(void))
 {
     long failures = 0;

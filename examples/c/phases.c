@@ -24,7 +24,7 @@ static int complain(void)
     return 1;
 }
 
-/* Answers null when all went well. */
+/* Returns null on success. */
 static void *work(void *unused)
 {
     unsigned long *words = malloc(WORDS * sizeof *words);

@@ -4,7 +4,7 @@
 !   stream    a triad over arrays larger than most caches
 !
 ! Usage: omp_phases [EVENT,EVENT...]; without events it counts software events, which
-! every Linux has. Exit status: 0 if all went well, 1 if counting failed.
+! every Linux has. Exit status: 0 on success, 1 if counting failed.
 !
 ! Build: gfortran -O2 -fopenmp $(pkg-config --variable=fortranmodule pacman) omp_phases.f90 \
 !            $(pkg-config --libs pacman) -o omp_phases

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     };
     match write(&report, options.format) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read the beginning and left has what they wanted.
+        // A reader that closed the pipe has read as much as it wanted.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => refuse(&format!("cannot write the report: {error}")),
     }
@@ -70,7 +70,7 @@ fn run(options: &Options) -> Result<Report> {
                         let thread = session.attach();
                         attached.fetch_add(usize::from(thread.is_ok()), Ordering::Relaxed);
                         together.wait();
-                        // All or none: nobody waits for a worker that could not attach.
+                        // All or none: no worker waits for one that could not attach.
                         match thread? {
                             thread if attached.load(Ordering::Relaxed) == threads => {
                                 work(&thread, phases, &together)

@@ -38,7 +38,7 @@ impl Block {
 
     /// Reads the block once and returns the sum of its words.
     pub(crate) fn sum(&self) -> u64 {
-        // SAFETY: `new` wrote all words, and nobody writes them later.
+        // SAFETY: `new` wrote all words, and no code writes them later.
         let words = unsafe { slice::from_raw_parts(self.first, self.words) };
         words.iter().fold(0, |sum, word| sum.wrapping_add(*word))
     }
@@ -51,7 +51,7 @@ impl Drop for Block {
     }
 }
 
-/// The bytes of this process in huge pages; `None` if the kernel does not tell.
+/// The bytes of this process in huge pages; `None` if the kernel does not report them.
 pub(crate) fn in_huge_pages() -> Option<usize> {
     let text = fs::read_to_string("/proc/self/smaps_rollup").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("AnonHugePages:"))?;

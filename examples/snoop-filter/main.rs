@@ -79,7 +79,7 @@ fn start(machine: &Topology, asked: Option<&str>) -> Result<(Session, Option<Str
     }
     let mut refused = None;
     for event in FILLS {
-        // The report warns if fills stay at 0 beside instructions.
+        // The report warns if fills stay at 0 while instructions are counted.
         match start(&format!("{event},INSTRUCTIONS")) {
             Ok(session) => return Ok((session, Some(event.to_owned()))),
             Err(error) => refused = Some(error),
@@ -111,7 +111,7 @@ fn trials(
     let phases = names.collect::<Result<Vec<_>>>()?;
     let together = Barrier::new(threads);
     let work = || -> Result<Vec<Block>> {
-        // Nobody waits for a thread that could not attach: each goes through all barriers.
+        // No thread waits for one that could not attach: each goes through all barriers.
         let thread = session.attach();
         let mut counted = Ok(());
         // Blocks are kept, so that each trial has memory of its own.

@@ -245,7 +245,7 @@ static void idle(double of_clock)
     uint64_t clock0 = count(clock), own0 = count(own), here0 = count(here);
     spin(20 * LOOPS);
     double busy = count(here) - here0, seems = count(clock) - clock0, is = count(own) - own0;
-    printf("an idle CPU beside a busy one\n");
+    printf("an idle CPU while another is busy\n");
     expect("PMCCNTR", seems / busy, of_clock * 0.9, of_clock * 1.1 + 0.1);
     expect("CPU_CYCLES", is / busy, 0, 0.1);
     close(here);

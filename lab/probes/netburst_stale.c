@@ -1,7 +1,7 @@
 /*
  * A fault of Linux's NetBurst driver. p4_pmu_set_period writes a counter twice, for an erratum, and
  * the second write has the period that the CPU's counter had the last time. Two sampling events,
- * one after the other, show it: the first one counts with the period of whoever came before.
+ * one after the other, show it: the first one counts with the period of the event before it.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

@@ -32,7 +32,7 @@ static int open_sampler(void)
 
 extern const char loop_start[], loop_end[];
 
-/* Not inlined: its labels are there once. */
+/* Not inlined: the assembler accepts its labels once only. */
 __attribute__((noinline)) static void known_loop(uint64_t n)
 {
     __asm__ volatile("loop_start: dec %0\n jnz loop_start\nloop_end:" : "+r"(n));

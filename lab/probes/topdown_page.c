@@ -2,7 +2,7 @@
  * The counter page of `slots` in a group with topdown events, before and after the thread slept. The
  * page's protocol says: offset plus counter is the count.
  *
- * Exit status 1 and FAULT SEEN if the sum is not the count that read(2) answers.
+ * Exit status 1 and FAULT SEEN if the sum is not the count of read(2).
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

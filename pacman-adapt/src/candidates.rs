@@ -16,8 +16,8 @@ use pacman_topology::Topology;
 /// machine evenly with the three-quarter steps between them (all counts up to eight cores; and
 /// one eighth less than all, because a first step must be cheap).
 ///
-/// On a machine with several NUMA nodes (or packages), a number of cores that can be divided evenly among
-/// them is a candidate on as few nodes as hold it, and on as many as share it. Few nodes keep threads close
+/// On a machine with several NUMA nodes (or packages), a number of cores may divide evenly among them. It is then
+/// a candidate on as few nodes as hold it, and on as many as share it. Few nodes keep threads close
 /// to each other; many have more memory bandwidth.
 ///
 /// ```

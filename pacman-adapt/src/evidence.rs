@@ -13,7 +13,7 @@ pub struct Evidence {
     /// The other measured configurations, each with its cost over the default's.
     pub ratios: Vec<(Configuration, f64)>,
     /// Whether the present run does the same work, as where the program has the same arguments.
-    /// Otherwise the cost of the default tells.
+    /// Otherwise the cost of the default decides it.
     pub is_same_work: bool,
 }
 

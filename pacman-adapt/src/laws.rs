@@ -164,8 +164,8 @@ pub(super) struct LawWeights {
 }
 
 impl LawWeights {
-    /// The mean of the cost on the way from one candidate to another, the mean of what it is below
-    /// `best`, and the probability that it is. The unit is the cost of the former.
+    /// The mean of the cost on the way from one candidate to another, its mean shortfall below `best`,
+    /// and the probability of one. The unit is the cost of the former.
     /// No cost is above `ceiling`. Costs grow with time to the power of `exponent`.
     pub(super) fn expectation(
         &self,

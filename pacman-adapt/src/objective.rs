@@ -52,7 +52,7 @@ impl Execution {
     /// without the time in which they only waited for each other.
     ///
     /// It limits the loss on fewer threads as the [busy time](Execution::with_busy) does, and more
-    /// closely: one thread has nobody to wait for. Waiting for anything outside the program, such as
+    /// closely: one thread has no other to wait for. Waiting for anything outside the program, such as
     /// input, must be in it, because one thread waits for that as well. Time in which other programs had
     /// the processor may be left out as far as one thread would not lose it.
     ///

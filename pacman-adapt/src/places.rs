@@ -9,7 +9,7 @@ use pacman_topology::{Core, Place, Placement, Topology};
 ///
 /// A configuration without a number of contexts takes the first places of `order`. One with a number of
 /// nodes takes as many cores of each. It begins with the nodes of one package if they have no more cores
-/// than it needs, and takes a node of each package in turn otherwise.
+/// than it needs. Otherwise it takes a node of each package in turn.
 ///
 /// # Errors
 /// As [`Placement::places`]: the machine lacks the places, or the process may not use them.

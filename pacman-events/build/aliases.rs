@@ -58,7 +58,7 @@ impl Aliases {
         let mut rust = String::from("pub(crate) static ALIASES: &[AliasRow] = &[\n");
         for Alias { name, event, models } in &self.0 {
             let [name, event] = [name, event].map(|word| {
-                assert!(word.len() < 256, "{word} is longer than its length's byte tells");
+                assert!(word.len() < 256, "{word} is too long for the byte of its length");
                 text.number(word)
             });
             let models = models.iter().fold(0u128, |models, model| models | 1 << model);

@@ -112,7 +112,7 @@ fn halves(row: &Row, escrs: &[Escr], select: Option<u64>) -> Result<[Option<usiz
             return Err(row.fault(format!("{name} is in the other half")));
         }
         if select.is_some_and(|select| select != escrs[index].select) {
-            return Err(row.fault(format!("{name} answers to select {}", escrs[index].select)));
+            return Err(row.fault(format!("{name} belongs to select {}", escrs[index].select)));
         }
         halves[half] = Some(index);
     }

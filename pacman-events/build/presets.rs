@@ -17,7 +17,7 @@ pub(crate) struct Presets {
 struct Preset {
     name: String,
     text: String,
-    /// The number of the answer that holds, by model.
+    /// The position of the row that applies, by model.
     per_model: Vec<usize>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn read(
     }
     for (row, used) in rows.iter().zip(used) {
         if !used {
-            return Err(row.fault("answers for no table: misspelt, or shadowed by a row above"));
+            return Err(row.fault("belongs to no table: misspelt, or shadowed by a row above"));
         }
     }
     Ok(Presets { presets: presets.into_iter().map(|(preset, _)| preset).collect(), answers })

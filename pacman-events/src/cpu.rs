@@ -41,7 +41,7 @@ pub struct PmuFacts {
     /// Fixed counters of one context. Arm's cycle counter is 31, as in `PMCNTENSET_EL0`; POWER's PMC5
     /// counts instructions and PMC6 cycles.
     pub fixed: CounterSet,
-    /// Width of a general counter in bits. On Intel and AMD the answer of CPUID takes precedence.
+    /// Width of a general counter in bits. On Intel and AMD CPUID takes precedence.
     pub width: u8,
     /// The scope of the off-core response registers.
     pub offcore_scope: Scope,

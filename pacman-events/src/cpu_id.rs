@@ -37,7 +37,7 @@ pub struct CpuId {
     pub model: u32,
     /// Stepping.
     pub stepping: u32,
-    /// The kind of core that answered, on a hybrid processor.
+    /// The kind of core that executed CPUID, on a hybrid processor.
     pub core: Option<CoreKind>,
 }
 
@@ -67,7 +67,7 @@ impl CpuId {
     }
 
     /// The Arm, POWER or IBM Z processor `cpu` in the text of `/proc/cpuinfo`, or the first one there.
-    /// `None` for others, of which CPUID tells more.
+    /// `None` for others, which CPUID describes better.
     ///
     /// ```
     /// use pacman_events::{CpuId, CpuModel};

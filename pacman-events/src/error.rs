@@ -1,6 +1,6 @@
 //! The one error of all crates of this library: a kind for programs and one line of text for people.
 //!
-//! The line says what was asked, on what, what the system said and what to do.
+//! The line has the request, its object, the system's error and the remedy.
 //! Absent, conflicting and forbidden are different kinds, because the remedy differs.
 
 use std::fmt;
@@ -94,7 +94,7 @@ impl Error {
 
     /// A failure of that kind.
     ///
-    /// The text says in one line what was asked, on what, what the system said and what to do.
+    /// The text is one line: the request, its object, the system's error and the remedy.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         // The message may contain foreign names: escape them, so that it stays one line of text.

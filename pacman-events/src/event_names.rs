@@ -1,7 +1,7 @@
 //! The names of all tables' events, in the order of [`compare`](crate::spelling::compare).
 //!
 //! A name begins mostly as the one before it: an event has many unit masks. So the list has the first name
-//! of each block in full, and of the others only the letters in which they differ from the one before.
+//! of each block in full. Of the others it has only the letters that differ from the name before.
 //! The whole list is loaded into each process that counts, and this is a third of it.
 
 use std::cmp::Ordering;

@@ -1,8 +1,8 @@
-//! The form in which a table of events is kept on a machine: rows of tab-separated fields, behind a first line that tells
-//! a whole file of this model from any other.
+//! The file format of an installed table of events: rows of tab-separated fields after a first line, which identifies
+//! a complete file of this model.
 //!
-//! A vendor's list takes a parser of JSON and many checks. They are made once, when the list is installed. So a library that
-//! counts needs neither.
+//! A vendor's list takes a JSON parser and many checks. `pacman-pmu` runs both once, when it installs the list. So a library
+//! that counts needs neither.
 
 use std::fmt::Write;
 
@@ -103,7 +103,7 @@ impl UserTable {
     /// events, by their name and registers, than the table of `cpu` has.
     ///
     /// A newer list of a processor differs from its table by what was added or corrected. Relatives whose lists differ by
-    /// eight events or fewer are not told apart.
+    /// eight events or fewer count as one.
     pub fn belongs_elsewhere(&self, cpu: CpuModel) -> Option<CpuModel> {
         Resemblance::of(self).owner(cpu)
     }

@@ -39,7 +39,7 @@ pub(crate) struct EventRow {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tags {
     None,
-    /// Must run beside the event at this position, with the same masks.
+    /// Must run together with the event at this position, with the same masks.
     Beside(usize),
     /// Counts micro-operations that another event tagged.
     Counted,

@@ -26,17 +26,17 @@ pub fn noun<T: Count>(count: T, one: &str) -> String {
     }
 }
 
-/// The verb after so many: `is` or `are`.
+/// The verb after this number: `is` or `are`.
 pub fn is<T: Count>(count: T) -> &'static str {
     if is_one(count) { "is" } else { "are" }
 }
 
-/// The verb after so many: `was` or `were`.
+/// The verb after this number: `was` or `were`.
 pub fn was<T: Count>(count: T) -> &'static str {
     if is_one(count) { "was" } else { "were" }
 }
 
-/// The verb after so many: `has` or `have`.
+/// The verb after this number: `has` or `have`.
 pub fn has<T: Count>(count: T) -> &'static str {
     if is_one(count) { "has" } else { "have" }
 }

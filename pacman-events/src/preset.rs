@@ -97,7 +97,7 @@ impl fmt::Debug for PresetAnswer {
     }
 }
 
-/// A row of `presets.tsv`, with the position of its answer per model.
+/// A row of `presets.tsv`, with the position of its expression per model.
 struct PresetRow {
     name: &'static str,
     text: &'static str,

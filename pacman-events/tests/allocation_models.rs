@@ -1,5 +1,5 @@
-//! The allocator on the shipped tables: every event of every model, and the answers
-//! that the manuals and kernel sources give for some.
+//! The allocator on the shipped tables: every event of every model, and the results
+//! of the manuals and kernel sources for some.
 
 use pacman_events::CpuModel;
 use pacman_events::allocate::{Assignment, Conflict, EventConstraints, Pmu, Resource, allocate};

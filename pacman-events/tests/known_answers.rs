@@ -186,7 +186,7 @@ fn early_processors_count_bus_transactions_on_one_thread() {
 fn sources_that_err_are_not_followed() {
     // Where sources disagree, the register layout decides.
     let netburst = |name| encoding("p4", name).netburst.unwrap();
-    // b2b_cycles, bnr, snoop, response: the FSB unit's ESCRs answer to select 6, not 3.
+    // b2b_cycles, bnr, snoop, response: select 6 reaches the FSB unit's ESCRs, not 3.
     for name in ["b2b_cycles:BIT1", "bnr:BIT0", "snoop:BIT2", "response:BIT1"] {
         assert_eq!(netburst(name).escr_select, 6, "{name}");
     }

@@ -1,4 +1,4 @@
-//! Properties of names: whatever is typed is answered, and what is answered can be typed.
+//! Properties of names: every input has a result, and every resolved name is a valid input.
 
 use pacman_events::encode::Kind;
 use pacman_events::{CpuModel, Encoding, ResolveError, catalog, resolve};

@@ -177,7 +177,7 @@ fn fixed_counters_are_told_by_meaning() {
             assert_eq!(event.fixed, Some(at as u8), "{table} {}", names[at]);
             assert_eq!(event.perf.unwrap().config, code, "{table} {}", names[at]);
         }
-        // Each alone tells the same.
+        // Each alone has the same meaning.
         for at in 0..3 {
             let text = json!([list[at]]).to_string();
             assert_eq!(event(table, &text, &names[at]).fixed, Some(at as u8), "{table} {text}");

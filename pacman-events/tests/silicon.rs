@@ -113,7 +113,7 @@ fn codes_that_never_counted_are_known_by_name() {
         .map(|run| format!("{} {}", run.machine, run.event))
         .collect();
     let known = [
-        // The tagging halves count beside their partner only.
+        // The tagging halves count only while their partner runs.
         "pentiumd UOPS_TYPE:TAGLOADS",
         "pentiumd PACKED_DP_UOP:ALL:TAG2",
         "pentiumd UOPS_TYPE:TAGSTORES",

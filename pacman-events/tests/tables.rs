@@ -76,7 +76,7 @@ fn every_row_resolves_to_what_it_says() {
 
 #[test]
 fn no_row_has_a_filter_that_cannot_work() {
-    // Rows of perfmon's lists that nobody has refuted: edge detection without
+    // Rows of perfmon's lists that no measurement has refuted: edge detection without
     // a counter mask. Inversion without one counts every cycle and must not ship.
     let edges = ["BUS_LOCK.", "PAGE_WALKS."];
     for (cpu, row) in selector_rows() {

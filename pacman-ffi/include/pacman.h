@@ -54,24 +54,24 @@
  *                     alone, and threads do not wait for each other.
  *
  * No function needs a lock around it. A thread may close a session that other
- * threads use: calls under way finish, and later calls answer PACMAN_E_HANDLE.
+ * threads use: calls under way finish, and later calls return PACMAN_E_HANDLE.
  *
  * A signal handler may call pacman_begin() and pacman_end(), and no other
  * function. If the signal interrupted one of these two on the same thread, the
- * call answers PACMAN_E_REENTERED and changes nothing. The first pacman_end() of a
+ * call returns PACMAN_E_REENTERED and changes nothing. The first pacman_end() of a
  * phase on a thread may allocate memory, unless the phase is one of the session's
  * first 16: such an end should not be in a handler. A phase that a handler begins and
- * does not end stays open: the program's own pacman_end() then answers
+ * does not end stays open: the program's own pacman_end() then returns
  * PACMAN_E_PHASE_ORDER and names it.
  *
  * Exit handlers may call every function, and so may destructors of static objects
  * and of thread-specific data. Reports work there too. A thread is detached when
  * its thread-local storage ends; for the main thread that is before the first
  * exit handler. From then on pacman_attach() and calls that need an attachment
- * answer PACMAN_E_NOT_ATTACHED and say that the thread is ending.
+ * return PACMAN_E_NOT_ATTACHED, with a message that the thread is ending.
  *
  * A program that closes all descriptors, as daemons do, also closes the counters
- * of its sessions. Calls that read them then answer PACMAN_E_SYSTEM. The library
+ * of its sessions. Calls that read them then return PACMAN_E_SYSTEM. The library
  * does not touch files that the program opens later under the same numbers.
  * Detach and attach again to go on counting.
  *
@@ -80,10 +80,10 @@
  * (PTHREAD_CANCEL_ASYNCHRONOUS): POSIX allows only three functions under it.
  *
  * After fork() the child has a copy of the handles, but the counters stay the
- * parent's: calls that read them answer PACMAN_E_FORKED. The child closes its
+ * parent's: calls that read them return PACMAN_E_FORKED. The child closes its
  * copy of the session and may open a new one, also under the same name. A report
  * of the copy has the counts from before the fork. It leaves out a row that a
- * thread was writing at that moment, and says so.
+ * thread was writing at that moment, and has a note about it.
  *
  * The process may fork while other threads are inside calls of a session. With
  * an adapter it may fork only while no other thread is inside a call, or if the
@@ -102,7 +102,7 @@
  * So test for "< 0".
  *
  * Every failure also leaves one line of text in a buffer of the calling thread.
- * The line has the request, its object, the system's answer and a remedy. The
+ * The line has the request, its object, the system's error and a remedy. The
  * buffer has a fixed place until the thread ends, so that
  *
  *     printf("%d %s\n", pacman_begin(session, phase), pacman_last_error());
@@ -115,7 +115,7 @@
  * number of elements that fit follows each array. Functions write results only on
  * success, except pacman_adapt_threads(). Do not pass results of this library to
  * free(). A defect inside the library does not unwind into the program: the call
- * answers PACMAN_E_INTERNAL.
+ * returns PACMAN_E_INTERNAL.
  *
  * Handles are numbers that the library looks up and never dereferences. Null,
  * closed or foreign handles give PACMAN_E_HANDLE.
@@ -125,7 +125,7 @@
  *
  * Structs begin with their size in bytes. The library copies the part that both
  * sides know. Fields that an older program lacks count as zero. Fields of a newer
- * program that this library does not know must be zero, or the call answers
+ * program that this library does not know must be zero, or the call returns
  * PACMAN_E_SIZE: the library never ignores a request silently. Reserved fields
  * are zero. Enumerations have the type uint32_t. A new function, field, flag or
  * code raises PACMAN_ABI_MINOR. A change that would break a compiled program
@@ -133,7 +133,7 @@
  *
  * Opening a session or an adapter compares the ABIs. PACMAN_OPTIONS_INIT and
  * PACMAN_ADAPT_OPTIONS_INIT put PACMAN_ABI into the options. A library of another
- * major, or of a lower minor, answers PACMAN_E_ABI. Programs that load the library
+ * major, or of a lower minor, returns PACMAN_E_ABI. Programs that load the library
  * with dlopen() can call pacman_abi_check() first.
  */
 #ifndef PACMAN_H
@@ -225,7 +225,7 @@ int pacman_abi_check(uint32_t abi);
  * range, an unknown flag. */
 #define PACMAN_E_INVALID (-3)
 /* A struct of an impossible size, or with fields that this library does not know;
- * an array without room for the answer. */
+ * an array that is too short for the results. */
 #define PACMAN_E_SIZE (-4)
 /* Header and library do not fit together. */
 #define PACMAN_E_ABI (-5)
@@ -233,7 +233,7 @@ int pacman_abi_check(uint32_t abi);
 #define PACMAN_E_ALREADY_ATTACHED (-6)
 /* Another thread closed the session during the call. */
 #define PACMAN_E_CLOSED (-7)
-/* The events exist, but cannot be counted together or beside running counters. */
+/* The events exist, but not together, or not with the counters that are running. */
 #define PACMAN_E_CONFLICT (-8)
 /* The calling thread is not attached to the session. */
 #define PACMAN_E_NOT_ATTACHED (-9)
@@ -324,12 +324,12 @@ typedef struct pacman_session pacman_session;
 /* pacman_options.flags: the kernel may multiplex if there are too few counters.
  * Counts then cover a part of the time, and the report has both raw and estimated
  * values. Without this flag a group of events is on its counters whenever its
- * thread runs, or calls answer PACMAN_E_NOT_SCHEDULED. */
+ * thread runs, or calls return PACMAN_E_NOT_SCHEDULED. */
 #define PACMAN_MULTIPLEXED 1u
 
 /* pacman_options.flags, one of the two: events that do not fit on the counters at
  * once are counted in n sets, which rotate. Each outermost execution of a phase
- * counts one set. The report says from how many executions each value comes, and
+ * counts one set. The report has the number of executions behind each value, and
  * estimates the rest. The flags have no effect if the events fit. They exclude
  * PACMAN_MULTIPLEXED.
  *   PER_EXECUTION  execution i of a phase on a thread counts set i mod n
@@ -665,7 +665,7 @@ int pacman_end(const pacman_session *session, pacman_phase phase);
  * others get PACMAN_ALREADY in a few nanoseconds.
  *
  * A thread may be attached to several sessions. If it ends while attached, the
- * library detaches it, and the report says so.
+ * library detaches it, and the report has a note about it.
  *
  * Thread rule: calling thread.
  *
@@ -799,7 +799,7 @@ int pacman_read(const pacman_session *session, uint64_t *counts, size_t n)
  *   epoch     receives the number of changes of the set so far; may be null
  *
  * This function is for sessions with rotating sets. If all events are counted at
- * once, it answers as pacman_read(), with every event live and epoch 0. Subtract two
+ * once, it returns the same as pacman_read(), with every event live and epoch 0. Subtract two
  * samples of one thread only if their epochs are equal, and only for live events.
  *
  * Thread rule: calling thread.
@@ -1393,7 +1393,7 @@ int pacman_adapt_refresh(const pacman_adapter *adapter, size_t *dropped);
  * Thread rule: calling thread.
  *
  * Returns
- *   PACMAN_OK           begun, or nobody wants the figures
+ *   PACMAN_OK           begun, or the figures are not requested
  *   PACMAN_E_INVALID    an empty name or one of several lines; null
  *   otherwise as pacman_attach() and pacman_begin()
  */
@@ -1408,7 +1408,7 @@ int pacman_region_begin(const char *name, uint64_t *site) PACMAN_NONNULL(1);
  * Thread rule: calling thread.
  *
  * Returns
- *   PACMAN_OK           ended, or nobody wants the figures
+ *   PACMAN_OK           ended, or the figures are not requested
  *   otherwise as pacman_end()
  */
 int pacman_region_end(const char *name, uint64_t *site) PACMAN_NONNULL(1);

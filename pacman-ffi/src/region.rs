@@ -125,7 +125,7 @@ unsafe fn define(handle: usize, name: *const c_char, site: Option<&AtomicU64>) -
     Ok(phase)
 }
 
-/// The handle of the process's session, which the first call opens if somebody wants its figures.
+/// The handle of the process's session, which the first call opens if its figures are requested.
 fn opened() -> usize {
     static OPENING: Fenced<()> = Fenced::new(());
     let _one = OPENING.lock();

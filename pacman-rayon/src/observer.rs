@@ -5,7 +5,7 @@ use std::time::Duration;
 use pacman_core::report::{CountReport, PhaseReport, PlaceReport, ThreadReport};
 use pacman_core::{Error, ErrorKind, Report, Result};
 
-/// The kernel's event that tells busy from idle time.
+/// The kernel's event that separates busy from idle time.
 const BUSY: &str = "task-clock";
 
 /// Busy and idle time of one worker during the executions of a phase.

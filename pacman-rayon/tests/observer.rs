@@ -37,7 +37,7 @@ fn one_long_task_leaves_the_other_workers_idle() {
     times.sort_by_key(|worker| worker.busy);
     let (busiest, others) = times.split_last().unwrap();
     for worker in others {
-        assert!(worker.busy * 4 < busiest.busy, "{worker:?} beside {busiest:?}");
+        assert!(worker.busy * 4 < busiest.busy, "{worker:?}, and the busiest {busiest:?}");
         assert!(worker.idle > worker.busy, "{worker:?}");
     }
     for worker in &times {

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 fn shrink_to(cpu: u32) {
     for task in std::fs::read_dir("/proc/self/task").expect("proc is mounted").flatten() {
         let thread: libc::pid_t = task.file_name().to_string_lossy().parse().expect("a number");
-        // SAFETY: an all-zero cpu_set_t is an empty set, and the call reads as many bytes of it
-        // as it is told. A thread that ended meanwhile is an error, which concerns nobody.
+        // SAFETY: an all-zero cpu_set_t is an empty set, and the call reads the number of bytes
+        // of its argument. A thread that ended meanwhile is an error without consequences.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             libc::CPU_SET(cpu as usize, &mut set);

@@ -18,7 +18,7 @@ pub struct Options {
     /// The memory for recordings. Without a segment or a directory nothing is recorded.
     pub segment: Option<Segment>,
     /// The directory for recordings as files, of processes that cannot attach the segment if there is one. It
-    /// must exist. The user must own it, or it is one in which everybody may create files but nobody else may
+    /// must exist. The user must own it. Otherwise all users may create files in it, but only its owner may
     /// list or remove them (mode 1733).
     pub directory: Option<PathBuf>,
     /// The events to count, separated by commas; empty to record only times.
@@ -44,7 +44,7 @@ pub struct Options {
     /// The memory through which the command cuts samples short: one segment, as for `share`; see
     /// [`watch`](crate::watch).
     pub watch: Option<Segment>,
-    /// How idle workers wait beside a smaller team.
+    /// How idle workers wait while a smaller team runs.
     pub waiting: Waiting,
     /// Whether waits inside regions are timed. Adaptation excludes it.
     pub waits: bool,
@@ -113,7 +113,7 @@ pub enum Objective {
 /// How idle workers wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// Workers that would spin beside a smaller team stop spinning.
+    /// Workers that would spin while a smaller team runs stop spinning.
     #[default]
     Auto,
     /// The runtime or the user decides.

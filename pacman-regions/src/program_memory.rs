@@ -139,7 +139,7 @@ impl ProgramMemory {
         }
     }
 
-    /// Checks that nobody else may write to a directory of memories. One that is not there is no error.
+    /// Checks that no other user may write to a directory of memories. A missing one is no error.
     ///
     /// # Errors
     /// A line that says who may.

@@ -18,7 +18,7 @@ impl Rank {
     /// Reads the rank from environment variables; `None` without a valid rank.
     ///
     /// Slurm gives a batch script the variables of a task and starts it once. Only the variables of a
-    /// step tell that `srun` started the process.
+    /// step show that `srun` started the process.
     pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> Option<Rank> {
         let number = |name: &str| number(&variable, name);
         let valid = |rank: u32, ranks: Option<u32>| Rank {

@@ -22,7 +22,7 @@ pub struct Site {
     pub source: Option<String>,
 }
 
-/// Tells the file of a module from others with the same path.
+/// Distinguishes the file of a module from others with the same path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileIdentity {

@@ -12,7 +12,7 @@ const TRIED: f64 = 0.95;
 /// A number that was not tried may be expected to take so much more than the run in which regions were packed. Runs
 /// with fewer threads need no turns of several threads on one context, so they take less than is expected.
 const EXPECTED: f64 = 1.02;
-/// Other programs must use so many processors more before a run counts as one on a busier machine.
+/// The processors that other programs must use in addition before a run counts as one on a busier machine.
 const BUSIER: f64 = 0.5;
 
 /// The runs of a program with the same arguments and the same default number of threads.
@@ -71,9 +71,9 @@ pub(crate) fn add(starts: &mut Vec<StartMemory>, mut new: StartMemory) {
 /// best one as far as is known.
 ///
 /// The latest run with another number must beat the best run with the default. So a busy machine, or an input that has
-/// become larger, gives the default back after one run. If that best run was on a busier machine, it says nothing for the
-/// default on this one: the default has its turn again. It has at most one turn more than the other number, so that a
-/// machine that is busy whenever the default runs costs every second run at most.
+/// become larger, restores the default after one run. If that best run was on a busier machine, it is no evidence for the
+/// default on this one: the next run has the default again. The default has at most one run more than the other number.
+/// So a machine that is busy whenever the default runs costs at most every second run.
 pub(crate) fn choose(starts: &[StartMemory], arguments: &str, default: u32) -> Option<StartChoice> {
     let same = |start: &&StartMemory| start.arguments == arguments;
     let usual = starts.iter().filter(same).find(|start| start.threads == default)?;

@@ -87,7 +87,7 @@ impl MsrIo for SimMsr {
     }
 }
 
-/// The answer of Linux's `msr` device if the processor faults.
+/// The error of Linux's `msr` device if the processor faults.
 fn faulted(_: Fault) -> Errno {
     Errno(libc::EIO)
 }

@@ -73,7 +73,7 @@ pub(crate) fn set_of(tid: i32, cpus: &CpuSet) -> io::Result<()> {
 /// The CPU that the calling thread runs on now; `None` if the kernel does not report it.
 ///
 /// A thread that is not bound may run elsewhere the next moment. On x86-64 and AArch64 the C
-/// library answers without a system call.
+/// library reads the CPU without a system call.
 ///
 /// ```
 /// use pacman_topology::{Binding, Topology, current_cpu};

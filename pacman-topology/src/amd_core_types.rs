@@ -2,7 +2,7 @@
 //! low-power type: Linux 7.3, commits 924be9d673eb and bdb1b1f03b9b).
 //!
 //! Linux has one PMU for all of them, and names no types in `/sys`. The instruction describes the core
-//! that executes it, so a copy of `/sys` cannot tell.
+//! that executes it, so a copy of `/sys` does not have the types.
 
 // Other processors test the decoding and never use it.
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]

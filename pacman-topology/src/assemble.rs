@@ -16,7 +16,7 @@ pub(crate) struct Cpu {
     pub(crate) core_type: CoreType,
 }
 
-/// The key that tells cores apart.
+/// The key that identifies a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CoreKey {
     /// The lowest CPU among the siblings, as the kernel or hwloc lists them.

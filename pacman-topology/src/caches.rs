@@ -16,12 +16,12 @@ pub struct Cache {
     pub level: u32,
     /// The content.
     pub kind: CacheKind,
-    /// The size; `None` if the kernel does not tell.
+    /// The size; `None` if the kernel does not report it.
     pub bytes: Option<u64>,
     /// The online contexts that share the cache.
     pub cpus: CpuSet,
-    /// Whether the kernel tells who shares the cache, and each context tells the same. Otherwise `cpus`
-    /// are as the first context says, or those of its core, because a cache is of one core at least.
+    /// Whether the kernel reports the contexts that share the cache, the same on each of them. Otherwise
+    /// `cpus` are those of the first context's list, or of its core: a cache belongs to a core at least.
     pub sharers_known: bool,
 }
 
@@ -38,7 +38,7 @@ pub enum CacheKind {
 }
 
 impl Topology {
-    /// The caches, by level, kind and lowest CPU; empty if the source does not tell.
+    /// The caches, by level, kind and lowest CPU; empty if the source does not report them.
     ///
     /// Each call reads them from the topology's source. Synthetic and simulated machines have none.
     ///

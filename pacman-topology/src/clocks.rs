@@ -10,16 +10,16 @@ use pacman_events::Result;
 pub struct ClockRates {
     /// The contexts.
     pub cpus: CpuSet,
-    /// The lowest rate in hertz; `None` if the kernel does not tell.
+    /// The lowest rate in hertz; `None` if the kernel does not report it.
     pub min_hz: Option<u64>,
-    /// The rate without turbo in hertz; `None` if the kernel does not tell.
+    /// The rate without turbo in hertz; `None` if the kernel does not report it.
     pub base_hz: Option<u64>,
-    /// The highest rate in hertz; `None` if the kernel does not tell.
+    /// The highest rate in hertz; `None` if the kernel does not report it.
     pub max_hz: Option<u64>,
 }
 
 impl Topology {
-    /// The clock rates, by lowest CPU; empty if the source does not tell.
+    /// The clock rates, by lowest CPU; empty if the source does not report them.
     ///
     /// They are limits, not the rate at this moment. Each call reads them from the topology's
     /// source. Synthetic and simulated machines have none, and few virtual machines have.

@@ -51,7 +51,7 @@ impl Topology {
     /// Reads the topology of the machine whose `/sys` lies under `root`.
     ///
     /// `root` is the directory that holds `sys`, or `sys` itself. Limits and the model's name come
-    /// from `proc` beside `sys`. The result never counts as this system, even for `/sys` itself.
+    /// from `proc` in the same directory as `sys`. The result never counts as this system, even for `/sys` itself.
     ///
     /// # Errors
     /// [`ErrorKind::System`](crate::ErrorKind::System) if the tree names no CPU;

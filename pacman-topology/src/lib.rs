@@ -14,7 +14,7 @@
 //! let here = Topology::detect()?;
 //! let places = Placement::Compact.places(&here, 1)?;
 //! let binding = Binding::bind(&here, &places[0])?;
-//! println!("on CPU {}, beside {:?}", binding.place().cpu(), here.siblings_of(binding.place().cpu()));
+//! println!("on CPU {}, next to {:?}", binding.place().cpu(), here.siblings_of(binding.place().cpu()));
 //! # Ok::<(), pacman_topology::Error>(())
 //! ```
 

@@ -43,7 +43,7 @@ impl Quota {
         self.micros as f64 / self.period_micros as f64
     }
 
-    /// The number of threads that the limit leaves something to do: the limit in CPUs, rounded up.
+    /// The number of threads that the limit can keep busy: the limit in CPUs, rounded up.
     pub fn threads(&self) -> usize {
         usize::try_from(self.micros.div_ceil(self.period_micros.max(1)).max(1))
             .unwrap_or(usize::MAX)

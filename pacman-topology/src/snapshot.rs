@@ -200,7 +200,7 @@ impl Topology {
         self.quota.as_ref().map_or(allowed, |quota| allowed.min(quota.threads()))
     }
 
-    /// The facts that the system does not tell, with the assumptions made instead, a line each.
+    /// The facts that the system does not report, with the assumptions made instead, a line each.
     pub fn caveats(&self) -> &[String] {
         &self.caveats
     }

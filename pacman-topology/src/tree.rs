@@ -54,7 +54,7 @@ impl Tree {
         CpuSet::from_list(&text).map(Some).map_err(malformed)
     }
 
-    /// A copy may have no `sys` of its own: it is `sys`.
+    /// The tree may be a copy of `sys` itself, without a directory above it.
     fn place(&self, path: &str) -> PathBuf {
         match path.strip_prefix("/sys/") {
             Some(inside) => self.sys.join(inside),
@@ -62,7 +62,7 @@ impl Tree {
         }
     }
 
-    /// Whether a file or directory is there.
+    /// Whether a file or directory exists.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.sys.join(path).exists()
     }
@@ -99,8 +99,8 @@ impl Tree {
 
     /// The CPUs of the file `new`, or of `old` on older kernels, in mask or list notation.
     ///
-    /// The mask is older, and what other tools read: in trees that were changed by hand, it is the one that was
-    /// changed.
+    /// Masks are older, and other tools read them. So in trees that were changed by hand, the mask has the
+    /// change.
     pub(crate) fn first_bits(&self, new: &str, old: &str) -> Result<Option<CpuBits>> {
         for name in [new, old] {
             let list = format!("{name}_list");

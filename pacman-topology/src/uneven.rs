@@ -1,7 +1,7 @@
 //! Signs that the cores of a machine differ, where the kernel names no core types.
 //!
-//! Guests, containers and copied trees lack the PMUs by which Linux tells the core types of Intel. None
-//! of these signs tells which core has which type, so they become a caveat.
+//! Guests, containers and copied trees lack the PMUs by which Linux reports the core types of Intel. None
+//! of these signs reveals which core has which type, so they become a caveat.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -59,7 +59,7 @@ pub(crate) fn caveat(tree: &Tree, cores: &[Core]) -> Result<Option<String>> {
     }))
 }
 
-/// The facts of `/proc/cpuinfo` that tell core types apart.
+/// The facts of `/proc/cpuinfo` that distinguish core types.
 #[derive(Default)]
 struct Cpuinfo {
     /// Some core of the processor is of another type (x86).

@@ -17,7 +17,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Runs the command; the answer is its exit status.
+    /// Runs the command; returns its exit status.
     pub(crate) fn run(&self, out: &mut dyn Write) -> CliResult {
         match self {
             Command::Evaluate(args) => model::evaluate(args, out),

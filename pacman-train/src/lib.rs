@@ -26,7 +26,7 @@ pub fn command_line() -> clap::Command {
     let (own, everyday) = (own(), pacman_cli::command_line());
     let names: Vec<String> =
         everyday.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    // clap puts a subcommand that changes behind all others: each in turn, so that their order stays.
+    // clap moves a changed subcommand to the end. Changing each in turn keeps their order.
     names.iter().fold(everyday, |whole, name| {
         let full = own.find_subcommand(name).cloned();
         whole.mut_subcommand(name, |known| full.unwrap_or(known))

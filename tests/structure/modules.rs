@@ -246,6 +246,7 @@ impl Modules {
                 !left.iter().any(|other| self.imports[*other].contains_key(**module))
             };
             let mut free: Vec<&String> = left.iter().filter(is_free).copied().collect();
+            // Modules of a circle.
             if free.is_empty() {
                 free.extend(left.iter().copied());
             }
@@ -258,11 +259,6 @@ impl Modules {
             }
         }
         text
-    }
-
-    /// Whether a module imports another one, also by way of others.
-    pub(crate) fn leads(&self, from: &str, to: &str) -> bool {
-        self.way(from, to).is_some()
     }
 
     /// The shortest way from a module to another one or to itself, without its end.

@@ -6,46 +6,13 @@
  */
 #include "state.h"
 
-#define ENABLE (1ULL << 22)
 #define ANY_THREAD (1ULL << 21)
-#define INTERRUPT (1ULL << 20)
-#define USER (1ULL << 16)
-#define KERNEL (1ULL << 17)
-/* Edge, invert and counter mask. */
-#define SHAPE 0xff840000ULL
 
 #define PERF_CAPABILITIES 0x345
 #define CAPABILITY_FULL_WIDTH_WRITE (1 << 13)
 #define CAPABILITY_METRICS (1 << 15)
 #define PERF_METRICS 0x329
 #define FULL_WIDTH_PMC 0x4c1
-
-int lab_gp(int cpu)
-{
-    const LabOptions *o = lab_options();
-    return o->hybrid ? (o->atom[cpu] ? 6 : 8) : o->gp;
-}
-
-int lab_fixed(int cpu)
-{
-    const LabOptions *o = lab_options();
-    return o->hybrid ? (o->atom[cpu] ? 3 : 4) : o->fixed;
-}
-
-bool lab_arch_on(int cpu, int i, bool user)
-{
-    LabArch *a = &lab_arch[cpu];
-    uint64_t e = a->evtsel[i];
-    return (e & ENABLE) && (e & (user ? USER : KERNEL)) &&
-           (lab_options()->version < 2 || (a->global_ctrl & (1ULL << i)));
-}
-
-bool lab_fixed_on(int cpu, int i, bool user)
-{
-    LabArch *a = &lab_arch[cpu];
-    return (a->fixed_ctrl >> (4 * i) & (user ? 2 : 1)) &&
-           (a->global_ctrl & (1ULL << (32 + i)));
-}
 
 static bool any_thread(uint64_t evtsel)
 {
@@ -57,55 +24,7 @@ static bool fixed_any_thread(int cpu, int i)
     return i < 3 && (lab_arch[cpu].fixed_ctrl >> (4 * i) & 4);
 }
 
-int lab_arch_source(uint64_t e)
-{
-    if (e & SHAPE) {
-        return LAB_BELL;
-    }
-    if (lab_options()->amd) {
-        switch ((e & 0xff) | (e >> 24 & 0xf00)) {
-        case 0x0c0: return LAB_INSN;
-        case 0x076: return LAB_CYC;
-        }
-        return LAB_BELL;
-    }
-    switch (e & 0xffff) {
-    case 0x00c0: return LAB_INSN;
-    case 0x003c: return LAB_CYC;
-    case 0x013c: return LAB_REF;
-    }
-    return LAB_BELL;
-}
-
-void lab_arch_bump(int cpu, int i, uint64_t n)
-{
-    LabArch *a = &lab_arch[cpu];
-    int width = lab_options()->width;
-    uint64_t sum = a->pmc[i] + n;
-    a->pmc[i] = sum & lab_mask(width);
-    if (sum >> width) {
-        a->global_status |= 1ULL << i;
-        if (a->evtsel[i] & INTERRUPT) {
-            lab_pmi(cpu);
-        }
-    }
-}
-
-void lab_fixed_bump(int cpu, int i, uint64_t n)
-{
-    LabArch *a = &lab_arch[cpu];
-    int width = lab_options()->width;
-    uint64_t sum = a->fixed[i] + n;
-    a->fixed[i] = sum & lab_mask(width);
-    if (sum >> width) {
-        a->global_status |= 1ULL << (32 + i);
-        if (a->fixed_ctrl >> (4 * i) & 8) {
-            lab_pmi(cpu);
-        }
-    }
-}
-
-/* Adds what vCPU `who` did to the counters of `cpu`, itself or a sibling. */
+/* Adds the work of vCPU `who` to the counters of `cpu`, itself or a sibling. */
 void lab_arch_add(int who, int cpu, bool user, uint64_t insns, uint64_t cycles)
 {
     const LabOptions *o = lab_options();
@@ -139,7 +58,7 @@ static bool hears(uint64_t e, uint64_t selector)
         return false;
     }
     return (e & 0xff) == (selector & 0xff) && (e & selector & 0xff00) &&
-           (e & SHAPE) == (selector & SHAPE);
+           (e & LAB_SHAPE) == (selector & LAB_SHAPE);
 }
 
 void lab_arch_bell(int who, int cpu, uint64_t selector, uint64_t n)
@@ -153,7 +72,7 @@ void lab_arch_bell(int who, int cpu, uint64_t selector, uint64_t n)
     }
 }
 
-/* Instructions after which `amount` of something that happens `per` times in `of` is reached. */
+/* Instructions that an event needs for `amount` occurrences, at `per` in `of` instructions. */
 static uint64_t insns_for(uint64_t amount, uint64_t rest, uint64_t per, uint64_t of)
 {
     /* Far beyond a turn, and the product might not fit. */
@@ -185,7 +104,7 @@ uint64_t lab_arch_left(int cpu, bool user)
     uint64_t mask = lab_mask(lab_options()->width), left = UINT64_MAX;
     for (int i = 0; i < lab_gp(cpu); i++) {
         uint64_t e = a->evtsel[i];
-        if (!(e & INTERRUPT) || !lab_arch_on(cpu, i, user)) {
+        if (!(e & LAB_INTERRUPT) || !lab_arch_on(cpu, i, user)) {
             continue;
         }
         uint64_t amount = mask - a->pmc[i] + 1;
@@ -234,7 +153,7 @@ static uint64_t *amd_register(LabArch *a, uint32_t msr)
     return NULL;
 }
 
-uint64_t *lab_arch_register(int cpu, uint32_t msr)
+static uint64_t *register_of(int cpu, uint32_t msr)
 {
     LabArch *a = &lab_arch[cpu];
     if (lab_options()->amd) {
@@ -273,7 +192,7 @@ bool lab_arch_read(int cpu, uint32_t msr, uint64_t *value)
             *value = 0;
             return true;
         case PERF_CAPABILITIES:
-            /* A hybrid announces what both kinds have; Linux knows which one has metrics. */
+            /* A hybrid announces the features of both kinds; Linux knows which kind has metrics. */
             if (!lab_options()->slots) {
                 return false;
             }
@@ -288,7 +207,7 @@ bool lab_arch_read(int cpu, uint32_t msr, uint64_t *value)
             return true;
         }
     }
-    uint64_t *r = lab_arch_register(cpu, msr);
+    uint64_t *r = register_of(cpu, msr);
     if (r) {
         *value = *r;
     }
@@ -320,13 +239,13 @@ bool lab_arch_write(int cpu, uint32_t msr, uint64_t value)
         lab_topdown_metrics_written(cpu, value);
         return true;
     }
-    uint64_t *r = lab_arch_register(cpu, msr);
+    uint64_t *r = register_of(cpu, msr);
     if (!r) {
         return false;
     }
     if (is_counter(a, r)) {
         if (!amd && msr >= 0xc1 && msr < 0xc1 + LAB_MAX_GP) {
-            /* The old address of a general counter takes 32 bits, with their sign. */
+            /* The old address of a general counter takes 32 bits and extends their sign. */
             value = (uint64_t)(int64_t)(int32_t)value;
         }
         value &= lab_mask(lab_options()->width);

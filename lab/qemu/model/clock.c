@@ -1,7 +1,8 @@
 /*
- * Clocks by time: cycles follow virtual time while a vCPU is not halted, so
- * that siblings which take turns in the emulator are both active, as in
- * silicon. An AnyThread count is the union of the siblings' active time.
+ * Clocks by time: cycles follow virtual time while a vCPU is not halted. So
+ * siblings are both active at the same time, as in silicon, although the
+ * emulator runs one after the other. An AnyThread count is the union of the
+ * siblings' active time.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -12,7 +13,7 @@
 static int64_t core_last[LAB_MAX_CPUS];
 static uint64_t xclk_rest[LAB_MAX_CPUS][LAB_MAX_GP];
 
-/* The hardware threads of a core, as they were since the last call. */
+/* The hardware threads of a core since the last call: whether each ran, in user mode or not. */
 typedef struct {
     bool on[MAX_THREADS], user[MAX_THREADS];
     int n;
@@ -101,7 +102,7 @@ static void netburst(int number, const Core *core, uint64_t ns)
     }
 }
 
-/* Accounts the time of this core up to now; called before anything changes. */
+/* Accounts the time of this core up to now; every change of the core's state calls it first. */
 void lab_clock(CPUState *cs)
 {
     if (!lab_options()->by_time) {

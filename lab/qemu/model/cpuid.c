@@ -23,7 +23,7 @@ static bool is_atom(CPUState *cs)
     return lab_options()->atom[cs->cpu_index];
 }
 
-/* Changes what QEMU answers; false if the answer stays. */
+/* Changes the leaf that QEMU returns; false if the leaf stays. */
 static bool amend(CPUState *cs, uint32_t leaf, uint32_t sub, Leaf *l)
 {
     const LabOptions *o = lab_options();
@@ -37,8 +37,8 @@ static bool amend(CPUState *cs, uint32_t leaf, uint32_t sub, Leaf *l)
         return o->hybrid && sub == 0;
     case 0xa:
         /*
-         * On a hybrid what both kinds of core have, as Alder Lake does: Linux
-         * adds the two general counters and the fixed one of the large kind.
+         * A hybrid has the counters of both kinds of core here, as Alder Lake
+         * does. Linux adds two general counters and a fixed one to large cores.
          */
         *l = (Leaf) {
             .a = o->version | (o->hybrid ? 6 : o->gp) << 8 | o->width << 16 | 7 << 24,
@@ -77,7 +77,7 @@ static void truth(CPUState *cs, CPUX86State *env)
     env->regs[R_EDX] = 0;
 }
 
-/* The number that Linux gives a vCPU: a hybrid's cores have unused seats between them. */
+/* Linux's number of a vCPU: a hybrid has unused APIC IDs between its cores. */
 static int number(CPUState *cs)
 {
     int n = 0;
@@ -158,7 +158,7 @@ bool lab_cpuid(CPUX86State *env)
 {
     CPUState *cs = env_cpu(env);
     uint32_t leaf = env->regs[R_EAX], sub = env->regs[R_ECX];
-    if (lab_options()->kind == LAB_NONE) {
+    if (lab_is_off()) {
         return false;
     }
     if ((leaf & 0xffffff00) == DOORBELL) {

@@ -1,6 +1,5 @@
 /*
- * RAPL: energy counters that count virtual time at a power that the doorbell
- * sets.
+ * RAPL: energy counters, which multiply virtual time by the doorbell's power.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -8,13 +7,13 @@
 
 /* 1/2^14 J a count, as on Intel's clients and on Zen. */
 #define ENERGY_UNIT 14
-/* On servers DRAM has a unit of its own, which no register tells; Linux knows the models. */
+/* DRAM of servers has another unit, which no register contains; Linux knows the models. */
 #define SERVER_DRAM_UNIT 16
 #define UNITS (10 << 16 | ENERGY_UNIT << 8 | 3)
 
 enum { PACKAGE, CORES, GRAPHICS, DRAM, PLATFORM, DOMAINS };
 
-/* Milliwatts until somebody rings; Linux ignores a counter that reads 0 at boot. */
+/* Milliwatts until a program rings the doorbell; Linux ignores a counter that reads 0 at boot. */
 static const uint32_t at_first[DOMAINS] = { 20000, 12000, 1000, 3000, 30000 };
 
 typedef struct {

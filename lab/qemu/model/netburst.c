@@ -1,7 +1,7 @@
 /*
  * NetBurst: 18 counters, each with a CCCR that chooses one of several ESCRs.
- * The two hardware threads of a core share them all; an ESCR's T0 and T1 bits
- * say whose events it selects.
+ * The two hardware threads of a core share them all. An ESCR's T0 and T1 bits
+ * select the events of one thread each.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -24,7 +24,7 @@ static int route(int ctr, int select)
     return -1;
 }
 
-/* Whether a counter listens to a thread; with the ESCR that it does so by. */
+/* Whether a counter counts a thread's events; returns the ESCR that selects them. */
 bool lab_p4_counts(LabP4 *p, int i, int thread, bool user, int active,
                    int *escr_msr, uint32_t *escr)
 {
@@ -93,7 +93,7 @@ void lab_p4_bump(int core, int i, uint64_t n)
     }
 }
 
-/* The events that count by themselves. */
+/* The events that the model counts by itself. */
 static int source(int escr_msr, uint32_t escr)
 {
     uint32_t event = escr >> 25 & 0x3f, mask = escr >> 9 & 0xffff;
@@ -215,7 +215,7 @@ bool lab_p4_write(CPUState *cs, uint32_t msr, uint64_t value)
 
 bool lab_p4_rdpmc(CPUState *cs, uint32_t index, uint64_t *value)
 {
-    /* Bit 31 asks for the fast read of 32 bits; the model gives all of them. */
+    /* Bit 31 requests the fast read of 32 bits; the model returns all bits. */
     index &= 0x7fffffff;
     if (index >= LAB_P4_COUNTERS) {
         return false;

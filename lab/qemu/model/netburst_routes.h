@@ -1,5 +1,5 @@
 /*
- * NetBurst's wiring: the ESCR that a counter listens to, by the CCCR's ESCR
+ * NetBurst's wiring: the ESCR of a counter, by the CCCR's ESCR
  * select. Source: Intel SDM volume 3, the tables of performance counters and
  * events of Pentium 4 processors.
  *

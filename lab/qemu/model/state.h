@@ -1,5 +1,6 @@
 /*
- * The state of the lab's performance monitoring units, and who changes it.
+ * The state of the lab's performance monitoring units, and the functions that
+ * change it, by file.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -18,6 +19,9 @@
 #define LAB_P4_COUNTERS 18
 /* The fields of PERF_METRICS. */
 #define LAB_FIELDS 8
+/* Bits of an event select: interrupt on overflow; edge, invert and counter mask. */
+#define LAB_INTERRUPT (1ULL << 20)
+#define LAB_SHAPE 0xff840000ULL
 
 typedef enum { LAB_NONE, LAB_ARCH, LAB_P4 } LabKind;
 
@@ -38,7 +42,7 @@ typedef struct {
     int slots;
     int metrics;
     bool energy;
-    /* vCPUs of a hybrid that are of the small kind. */
+    /* The small cores of a hybrid, by vCPU. */
     bool hybrid;
     bool atom[LAB_MAX_CPUS];
     FILE *trace;
@@ -80,34 +84,52 @@ extern LabArch lab_arch[LAB_MAX_CPUS];
 extern LabP4 lab_p4[LAB_MAX_CPUS];
 extern LabLoad lab_load[LAB_MAX_CPUS];
 
-/* core.c */
+/* The files follow in their order of calls: each calls earlier files only. */
+
+/* state.c */
 const LabOptions *lab_options(void);
-void lab_sync(CPUX86State *env);
+bool lab_is_off(void);
 int lab_threads(CPUState *cs);
 int lab_first_sibling(CPUState *cs);
 uint64_t lab_cycles_per_1000(const LabLoad *load);
-void lab_bell(CPUState *cs, uint64_t selector, uint64_t n);
 
 static inline uint64_t lab_mask(int width)
 {
     return (1ULL << width) - 1;
 }
 
-/* arch.c */
+/* pmi.c */
+void lab_pmi(int cpu);
+void lab_pmi_deliver(CPUState *cs);
+
+/* energy.c */
+bool lab_energy_read(CPUState *cs, uint32_t msr, uint64_t *value);
+bool lab_energy_ring(CPUState *cs, uint32_t domain, uint64_t milliwatts);
+
+/* counters.c */
+int lab_gp(int cpu);
+int lab_fixed(int cpu);
 bool lab_arch_on(int cpu, int i, bool user);
 bool lab_fixed_on(int cpu, int i, bool user);
 int lab_arch_source(uint64_t evtsel);
 void lab_arch_bump(int cpu, int i, uint64_t n);
 void lab_fixed_bump(int cpu, int i, uint64_t n);
+
+/* topdown.c */
+bool lab_has_topdown(int cpu);
+void lab_topdown_add(int cpu, bool user, uint64_t cycles);
+void lab_topdown_slots_written(int cpu, uint64_t value);
+void lab_topdown_metrics_written(int cpu, uint64_t value);
+uint64_t lab_topdown_metrics(int cpu);
+bool lab_topdown_ring(int cpu, uint64_t level1, uint64_t level2);
+
+/* arch.c */
 void lab_arch_add(int who, int cpu, bool user, uint64_t insns, uint64_t cycles);
 void lab_arch_bell(int who, int cpu, uint64_t selector, uint64_t n);
 uint64_t lab_arch_left(int cpu, bool user);
-uint64_t *lab_arch_register(int cpu, uint32_t msr);
 bool lab_arch_read(int cpu, uint32_t msr, uint64_t *value);
 bool lab_arch_write(int cpu, uint32_t msr, uint64_t value);
 bool lab_arch_rdpmc(int cpu, uint32_t index, uint64_t *value);
-int lab_gp(int cpu);
-int lab_fixed(int cpu);
 
 /* netburst.c */
 bool lab_p4_counts(LabP4 *p, int i, int thread, bool user, int active,
@@ -122,24 +144,14 @@ bool lab_p4_read(CPUState *cs, uint32_t msr, uint64_t *value);
 bool lab_p4_write(CPUState *cs, uint32_t msr, uint64_t value);
 bool lab_p4_rdpmc(CPUState *cs, uint32_t index, uint64_t *value);
 
-/* topdown.c */
-bool lab_has_topdown(int cpu);
-void lab_topdown_add(int cpu, bool user, uint64_t cycles);
-void lab_topdown_slots_written(int cpu, uint64_t value);
-void lab_topdown_metrics_written(int cpu, uint64_t value);
-uint64_t lab_topdown_metrics(int cpu);
-bool lab_topdown_ring(int cpu, uint64_t level1, uint64_t level2);
-
 /* clock.c */
 void lab_clock(CPUState *cs);
 
-/* pmi.c */
-void lab_pmi(int cpu);
-void lab_pmi_deliver(CPUState *cs);
-void lab_bound(CPUState *cs, bool user);
+/* account.c */
+void lab_sync(CPUX86State *env);
+void lab_bell(CPUState *cs, uint64_t selector, uint64_t n);
 
-/* energy.c */
-bool lab_energy_read(CPUState *cs, uint32_t msr, uint64_t *value);
-bool lab_energy_ring(CPUState *cs, uint32_t domain, uint64_t milliwatts);
+/* turns.c */
+void lab_bound(CPUState *cs, bool user);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Intel's top-down method, level 1 and 2: fixed counter 3 counts issue slots,
- * PERF_METRICS shows how they were used.
+ * PERF_METRICS has the share of each use.
  *
  * The model keeps the slots of each field since the last reset exactly. The
  * register shows them as fractions of fixed counter 3, in 1/255, as hardware
@@ -70,7 +70,7 @@ static void restart(int cpu, uint64_t slots, uint64_t metrics)
 
 /*
  * Linux writes both registers, to zero or to what it saved of a thread, slots
- * first. A write of either keeps the other's value, so that any order will do.
+ * first. A write of either keeps the other's value, so both orders are valid.
  */
 void lab_topdown_slots_written(int cpu, uint64_t value)
 {

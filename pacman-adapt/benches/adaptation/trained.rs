@@ -15,7 +15,7 @@ const SEED: u64 = 0x7472_6169_6e65_6400;
 /// How many times as wide as what holds 90 % of left-out phases its intervals are.
 const WIDENED: f64 = 1.5;
 
-/// Rules whose predictor was trained on so many phases of `machine`, with noise of `spread`.
+/// Rules whose predictor was trained on `phases` phases of `machine`, with noise of `spread`.
 pub(super) fn rules(machine: SmtMachine, phases: usize, spread: f64) -> Result<Rules> {
     let candidates = Candidates::of(&Topology::synthetic(&machine.as_text())?, None)?;
     let mut random = Random::new(SEED);

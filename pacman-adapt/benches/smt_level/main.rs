@@ -3,7 +3,7 @@
 //! `cargo bench -p pacman-adapt --features training --bench smt_level` trains a ridge model on simulated
 //! phases of three machines, with 2, 4 and 8 contexts a core. It then predicts 2,000 other phases of each
 //! machine from one execution with all contexts, and prints how often the predicted level is the best.
-//! `-- 1000` trains on so many phases instead of 200. `-- neighbours 100000` asks the nearest of so many phases
+//! `-- 1000` trains on 1,000 phases instead of 200. `-- neighbours 100000` takes the nearest of 100,000 phases
 //! instead of a model. Times and counts have noise of 1 %.
 
 mod neighbours;

@@ -1,7 +1,7 @@
-//! A reference for models of few phases: what the nearest of very many phases say.
+//! A reference for models of few phases: a prediction from the nearest of very many phases.
 //!
-//! Phases with the same counts have different times at other levels, because counts at one level do not
-//! tell how much data a thread has from how much a miss costs. So no model can do much better than this.
+//! Phases with the same counts have different times at other levels. Counts at one level do not separate
+//! the amount of a thread's data from the cost of a miss. So no model can do much better than this.
 
 use pacman_adapt::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
 use pacman_adapt::predict::{Configuration, Sample};

@@ -60,9 +60,9 @@ pub struct Controller {
     seconds_per_cost: f64,
     /// The cost of the latest return to the default.
     return_cost: f64,
-    /// The costs of earlier runs, until an execution tells which are of the same work.
+    /// The costs of earlier runs, until an execution shows which are of the same work.
     earlier: Vec<Evidence>,
-    /// The predictor, unless a sample has disproved it, and what it may be told.
+    /// The predictor, unless a sample has disproved it, and the counts that it may have.
     predictor: Option<Arc<dyn Predictor>>,
     counted: Vec<Sample>,
     wanted: Vec<String>,

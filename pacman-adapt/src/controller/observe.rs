@@ -145,7 +145,7 @@ impl Controller {
             }
             News::Resolved(factor) => {
                 if is_default {
-                    // Half of what the four executions that showed the change seemed to lose: nobody knows in how
+                    // Half of what the four executions that showed the change seemed to lose: it is unknown in how
                     // many of them the default had changed, too.
                     self.account.reprice(2.0 * (factor - 1.0).max(0.0) * level);
                     self.posterior.follow(factor);
@@ -163,7 +163,7 @@ impl Controller {
         false
     }
 
-    /// The first execution of a configuration: it may disprove what was said of its cost. If a burst hit it, it cost
+    /// The first execution of a configuration: it may disprove the hypothesis of its cost. If a burst hit it, it cost
     /// more than it can, and the ceiling is returned. Once, another follows; then the bound is wrong.
     #[cold]
     fn disturbed(&mut self, at: usize, cost: f64) -> Option<f64> {

@@ -1,7 +1,7 @@
 //! The rule: run what is expected to save most, within the budget.
 //!
-//! The value of one execution of a configuration is the saving that it may lead to, over the executions to
-//! come, less its expected cost beyond the best. `docs/research/adaptation.md` has the model and the proof
+//! The value of an execution of a configuration is the saving that it may lead to in later executions, less
+//! its expected cost beyond the best. `docs/research/adaptation.md` has the model and the proof
 //! of the bound.
 
 use crate::posterior::{Belief, Source};
@@ -14,7 +14,7 @@ use super::{Controller, State, VERIFIED};
 /// usual guess; a program that has just begun runs some more, and phases change.
 const HORIZON: (f64, f64) = (50.0, 512.0);
 /// The least gains for which the default is left: noise alone would leave it for less. Where only its bursts speak
-/// for that, more: few bursts tell little, and leaving it then breaks the bound with outliers.
+/// for that, more: few bursts are weak evidence, and leaving it then breaks the bound with outliers.
 const LEAST_GAIN: (f64, f64) = (0.01, 0.2);
 /// The part of the cost that looks at the default may take while another configuration is held. It is the
 /// chance of a change in an execution, times the executions that the gain would last, times the gain:
@@ -28,7 +28,7 @@ const LEAST_LOOK: u64 = 16;
 const AGREE: f64 = 0.05;
 /// The part of the best cost that a wish of a predictor without forecasts is expected to gain.
 const WISHED: f64 = 0.1;
-/// The most executions between two evaluations of the rule, so that they cost little beside a held execution.
+/// The most executions between two evaluations of the rule, so that they cost little in comparison with a held execution.
 const LONGEST: u64 = 64;
 /// The part of the allowed loss that is never risked. The bound of a sample's cost follows from shares
 /// of the machine. Real samples cost some percent more, as with a cold cache or a thread that wakes up

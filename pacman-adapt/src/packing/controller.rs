@@ -16,16 +16,16 @@ const EXECUTIONS: (u64, u64) = (2, 8);
 const SAMPLE: u64 = 300_000;
 /// Samples that a configuration needs before a region is held at it.
 const SAMPLES: u32 = 2;
-/// A configuration must take at most so many percent of the time with all contexts.
+/// The percentage of the time with all contexts that a configuration may take at most.
 const BETTER: u64 = 90;
-/// It is left when it takes more than so many percent.
+/// The percentage above which the controller leaves it.
 const NO_BETTER: u64 = 95;
 /// The time between two checks of a held region, in nanoseconds and in executions with all contexts.
 const CHECK: (u64, u64) = (20_000_000, 60);
 const LONGEST_CHECK: u64 = 2_000_000_000;
 /// Executions of a check. The first one has threads that move.
 const CHECKED: u32 = 3;
-/// A held execution may take so many times the time with all contexts, and no less than the second figure.
+/// A held execution may take this multiple of the time with all contexts, and at least the second figure in ns.
 const HELD: (u64, u64) = (2, 500_000);
 
 /// How the next execution runs.
@@ -35,9 +35,9 @@ pub enum Next {
     Full,
     /// With all contexts; a sample may follow, for which the watchers should be awake.
     Ask,
-    /// A sample of that configuration, which has to be cut after so many nanoseconds.
+    /// A sample of that configuration, and the nanoseconds after which it has to be cut.
     Sample(usize, u64),
-    /// With the configuration that the region is held at. It has to be cut after so many nanoseconds.
+    /// The configuration at which the region is held, and the nanoseconds after which the execution has to be cut.
     Held(usize, u64),
 }
 
@@ -60,7 +60,7 @@ pub struct Ended {
 struct Moved(bool);
 
 impl Moved {
-    /// Whether the time of an execution tells of others.
+    /// Whether the time of an execution is typical of others.
     fn is_typical(&mut self, ended: &Ended) -> bool {
         let before = std::mem::replace(&mut self.0, ended.is_changed);
         !ended.is_odd && (!ended.is_changed || before)
@@ -299,7 +299,7 @@ impl Packing {
         false
     }
 
-    /// Whether an execution with the candidate takes less than so many percent of one with all contexts.
+    /// Whether an execution with the candidate takes less than `percent` of one with all contexts.
     fn is_below(&self, on: usize, percent: u64) -> bool {
         let usual = self.full.median().unwrap_or(0);
         let charge = self.charged / self.figures.packed.max(1);

@@ -1,7 +1,7 @@
 //! The posterior of each configuration's cost: its mean, and what it may be.
 //!
-//! Executions tell of the configurations that ran. Of all others tell an earlier run, a predictor, or laws of
-//! parallel programs. Shares of the machine bound each cost.
+//! Executions give the cost of the configurations that ran. An earlier run, a predictor, or laws of parallel
+//! programs give the cost of all others. Shares of the machine bound each cost.
 
 mod bursts;
 mod estimate;
@@ -88,7 +88,7 @@ impl Posterior {
             self.vary((cost / level - 1.0).abs());
         }
         let news = self.records[at].push(cost, busy, now, tolerance);
-        // Whether a burst hit the very first execution cannot be told: everything is cold.
+        // A burst in the very first execution cannot be recognised: everything is cold.
         if let (News::Excess(excess), 2..) = (news, now) {
             self.bursts_at(at).add(excess, now);
         }
@@ -226,8 +226,8 @@ impl Posterior {
         }
     }
 
-    /// The mean excess that bursts add to an execution there. Without executions elsewhere those at the
-    /// default tell: half of the bursts hit any part of the machine, the others a smaller part less often.
+    /// The mean excess that bursts add to an execution there. Without executions elsewhere it follows from those at
+    /// the default: half of the bursts hit any part of the machine, the others a smaller part less often.
     fn burst(&self, at: usize, now: u64) -> f64 {
         let usual = self.bursts[0].mean(0.0, ASSUMED[0], now);
         if at == self.candidates.default_index() {
@@ -238,7 +238,7 @@ impl Posterior {
         self.bursts[1].mean(usual * 0.5 * (1.0 + part), ASSUMED[1], now)
     }
 
-    /// The part of that excess that counts for decisions. Of a few bursts nobody can tell where they hit.
+    /// The part of that excess that counts for decisions. A few bursts do not show where bursts hit.
     fn excess(&self, at: usize, now: u64) -> f64 {
         let burst = self.burst(at, now);
         let clear = if burst > MANY_BURSTS * self.usual() { burst } else { 0.0 };

@@ -109,7 +109,7 @@ impl Posterior {
     /// A configuration with fewer cores, contexts and nodes loses at most their share of the machine. It
     /// takes at most as long as one thread with the work of all threads.
     pub(crate) fn ceiling(&self, at: usize) -> f64 {
-        // One thread waits for nobody, so its work may be less than the time of all. Several may wait for each
+        // One thread has no other to wait for, so its work may be less than the time of all. Several may wait for each
         // other as long as all do.
         let least = if self.candidates.all()[at].threads() == 1 { 0.0 } else { 1.0 };
         let shrunk = |from: usize| {

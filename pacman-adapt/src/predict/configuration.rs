@@ -8,8 +8,8 @@ use pacman_events::{Error, ErrorKind, Result};
 /// A number of threads and, where they matter, the contexts that they use on each core and the NUMA
 /// nodes that these cores are on.
 ///
-/// As text, `12` is 12 threads wherever they are placed, `6x2` is 6 cores with 2 threads each, and
-/// `6x2/3` is the same with 2 cores on each of 3 nodes. Configurations are ordered by threads, then by
+/// As text, `12` is 12 threads on any contexts, and `6x2` is 6 cores with 2 threads each. `6x2/3` is
+/// the same with 2 cores on each of 3 nodes. Configurations are ordered by threads, then by
 /// contexts of a core, then by nodes.
 ///
 /// ```

@@ -9,7 +9,7 @@ use pacman_events::{Error, ErrorKind, Result};
 
 /// Chooses configurations from the samples so far.
 ///
-/// A predictor keeps no state: the same samples get the same answer. So a controller may drop
+/// A predictor keeps no state: the same samples get the same step. So a controller may drop
 /// old samples when a phase drifts, and starts over if it passes none.
 pub trait Predictor: fmt::Debug + Send + Sync {
     /// The candidates, in order.

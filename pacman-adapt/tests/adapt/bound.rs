@@ -13,7 +13,7 @@ fn limit(number: u64) -> f64 {
 }
 
 /// The largest excess of a total over the bound, as a part of it, over all executions; and that
-/// of the last one. `truth` tells seconds by execution and configuration.
+/// of the last one. `truth` returns seconds by execution and configuration.
 fn excess(
     controller: &mut Controller,
     executions: u64,
@@ -80,7 +80,7 @@ proptest! {
         let (cores, contexts) = [(2, 1), (8, 2), (16, 4), (3, 2)][shape];
         let size = SmtMachine::new(cores, contexts);
         let mut phase = Kind::Any.draw(&mut Random::new(seed), size);
-        // From nearly none to nearly all: what the busy time tells apart.
+        // From nearly none to nearly all: the busy time distinguishes them.
         phase.serial = Random::new(!seed).unit();
         let mut controller = controller(&size.as_text(), Rules::default());
         let default = controller.candidates().default();

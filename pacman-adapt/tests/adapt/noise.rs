@@ -23,7 +23,7 @@ fn held_alone(run: impl Fn(&mut Controller, u64)) -> usize {
     (0..SEEDS).filter(is_alone).count()
 }
 
-/// A tenth is gained and executions vary by 6 %: three of each may not tell. With no more than those
+/// A tenth is gained and executions vary by 6 %: three of each may not suffice. With no more than those
 /// 245 of the phases were held on one thread.
 #[test]
 fn what_noise_may_hide_is_measured_again() {
@@ -108,8 +108,8 @@ fn what_is_untypical_is_in_the_account_only() {
 
 const HELD: f64 = 0.8;
 
-/// How many of `executions` were checks, and what those cost as a part of all, where two threads need
-/// a start that takes as long as `start` executions and is told.
+/// The number of checks among `executions`, and their cost as a part of all. Two threads need a start
+/// that takes as long as `start` executions, and the test passes its cost.
 fn checks(start: f64, executions: u64) -> (u64, f64) {
     let mut phase = controller("2 cores", Rules::default());
     run(&mut phase, 300, alone(HELD));
@@ -128,8 +128,8 @@ fn checks(start: f64, executions: u64) -> (u64, f64) {
     (checks, spent / (HELD * executions as f64))
 }
 
-/// Half a percent; but nobody knows before the first what one costs. Where only the executions
-/// counted that were ten starts to an execution 5 %.
+/// Half a percent; the cost of a check is unknown before the first. When only the executions counted,
+/// it was 5 % at ten starts to an execution.
 #[test]
 fn checks_cost_no_more_than_their_part() {
     for start in [0.0, 1.0, 10.0] {

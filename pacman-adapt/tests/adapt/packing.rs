@@ -23,7 +23,7 @@ const FOREVER: u64 = u64::MAX >> 8;
 struct Region {
     full: u64,
     packed: Vec<u64>,
-    /// It changes after so many executions; 0 if it never does.
+    /// The executions after which it changes; 0 if it never does.
     changes: u64,
     controller: Packing,
 }

@@ -86,8 +86,8 @@ fn a_search_goes_on_where_a_prediction_was_wrong() {
     assert!(first(&places) <= first(&without), "{places:?} {without:?}");
 }
 
-/// A sample is taken when what it may lose can be paid for, and a prediction says how much that is
-/// as far as it can be believed: twice what its intervals say.
+/// A sample is taken when the budget covers its possible loss. A prediction bounds that loss, as far as
+/// it is credible: by twice its intervals.
 #[test]
 fn a_sample_that_is_dearer_than_predicted_keeps_the_bound() {
     for beyond in [0.0f64, 0.25, 0.5, 0.75, 1.0] {

@@ -11,7 +11,7 @@ fn saturated(on: Configuration) -> f64 {
 }
 
 /// How much more than at the default the phase has taken in all, as a part of it, after each of
-/// `executions`; `seconds` tells the truth by execution.
+/// `executions`; `seconds` returns the true time by execution.
 fn excesses(
     phase: &mut Controller,
     executions: u64,
@@ -71,7 +71,7 @@ fn what_stays_better_on_a_slower_machine_is_kept() {
     assert!((truly..truly + 4.0).contains(&lost), "{lost}, in truth {truly}");
 }
 
-/// One of two threads gains a little, if nobody pays for it elsewhere.
+/// One of two threads gains a little, if it costs nothing elsewhere.
 fn gains(on: Configuration) -> f64 {
     if on.threads() == 1 { 0.9 } else { 1.0 }
 }

@@ -75,7 +75,7 @@ fn a_team_that_needs_its_threads_keeps_them() {
     assert!(places.iter().filter(|&&place| place == on("1x1")).count() <= 1);
 }
 
-/// Tells what two threads of which one mostly waits were busy.
+/// Passes the busy time of two threads, of which one mostly waits.
 fn imbalanced(phase: &mut Controller, executions: usize, alone: f64, busy: f64) -> Option<usize> {
     (0..executions).find(|_| {
         let on = phase.next();
@@ -100,8 +100,8 @@ fn a_mostly_serial_phase_is_narrowed_early_where_its_cpu_time_is_told() {
     assert!(waiting.is_some_and(|waiting| (20..=22).contains(&waiting)), "{waiting:?}");
 }
 
-/// Threads that wait for each other are tried on fewer at once, those that work when the budget pays, and
-/// those that have ceased to wait once.
+/// If threads wait for each other, fewer are tried at once. If they work, fewer are tried when the budget
+/// allows it. If they have ceased to wait, fewer are tried once.
 #[test]
 fn useful_time_says_when_fewer_threads_are_tried() {
     let reduced_in = |executions: u32, waits: &dyn Fn(u32) -> bool| {

@@ -30,8 +30,8 @@ fn by_account(phase: &Controller) -> f64 {
     100.0 * phase.account().lost() / phase.account().baseline()
 }
 
-/// The cost of the latest execution and the cost of all of them are two sentences, which name what they
-/// speak of: a loss by the search stands beside a choice that is cheaper now.
+/// The cost of the latest execution and the cost of all of them are two sentences, which name their
+/// subjects: a loss by the search is next to a choice that is cheaper now.
 #[test]
 fn a_cheaper_choice_after_an_expensive_search_is_two_sentences() {
     let mut phase = controller("2 cores", Rules::default());

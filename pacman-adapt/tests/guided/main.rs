@@ -76,7 +76,7 @@ fn a_sample_that_pays_comes_in_the_second_execution() {
     let with = play(machine, &rules, &law, true);
     assert_eq!(with.first, Some(2));
     let without = play(machine, &rules, &law, false);
-    assert_eq!(without.first, None, "a predictor that is told nothing decides nothing");
+    assert_eq!(without.first, None, "a predictor without counts decides nothing");
     // The search waits for what half of the machine may cost: a hundred executions.
     let search = play(machine, &Rules::default(), &law, false);
     assert!(with.regret < 0.1 * search.regret, "{} and {}", with.regret, search.regret);

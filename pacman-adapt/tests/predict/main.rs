@@ -14,7 +14,7 @@ fn on(text: &str) -> Configuration {
     text.parse().expect("a configuration")
 }
 
-/// Runs what a predictor asks for until it decides; answers the decision and all samples.
+/// Runs the requests of a predictor until it decides; returns the decision and all samples.
 fn follow(
     predictor: &dyn Predictor,
     run: impl Fn(Configuration) -> Sample,

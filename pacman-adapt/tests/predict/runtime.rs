@@ -158,7 +158,7 @@ fn a_model_is_refused_at_build_where_it_cannot_predict() {
     let wide = refused(on("32 cores"));
     assert!(wide.starts_with("cannot adapt within 32 threads"), "{wide}");
 
-    // Said before anybody looks for energy counters, which are not on every machine.
+    // The error precedes the search for energy counters, which not every machine has.
     for objective in [
         Objective::Energy,
         Objective::EnergyDelay,

@@ -36,7 +36,7 @@ proptest! {
         prop_assert!(samples.len() <= 2 + 3 * halvings, "{} of {}", samples.len(), most);
     }
 
-    /// Whatever the curve, nobody decides for what was not measured or for less than the best.
+    /// For any curve, no predictor decides for an unmeasured configuration or for less than the best.
     #[test]
     fn decisions_are_the_best_that_was_measured(times in prop::collection::vec(0.1f64..9.0, 1..30)) {
         let on = up_to(times.len() as u32);

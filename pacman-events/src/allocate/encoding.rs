@@ -11,7 +11,7 @@ use crate::{CounterSet, CpuModel, Family};
 impl Pmu {
     /// The core of a table, with its sibling contexts enabled or not.
     ///
-    /// `smt` tells whether siblings were enabled at reset. That decides the number of general
+    /// `smt` is true if siblings were enabled at reset. That decides the number of general
     /// counters per context on twelve Intel families. A sibling that goes offline later does not
     /// give counters back (perfmon README, `CounterHTOff`).
     ///

@@ -45,7 +45,7 @@ pub struct Encoding {
     pub fixed: Option<u8>,
     /// Model-specific registers that must hold a value while the event counts.
     pub extra: ExtraRegs,
-    /// Other limits: the places where it may run, and the events beside it.
+    /// Other limits: the places where it may run, and the events that must run with it.
     pub limits: Limits,
     /// Numbers of the vendor's errata about the event, comma-separated; empty if the source has
     /// none.
@@ -78,7 +78,7 @@ pub enum Kind {
     /// Known only as `perf_event_attr`: software events and PMUs read from sysfs.
     /// The kernel chooses the counter.
     Perf,
-    /// A field of Intel's `PERF_METRICS`: slots, counted beside fixed counter 3 and by the kernel
+    /// A field of Intel's `PERF_METRICS`: slots, counted together with fixed counter 3 and by the kernel
     /// only, since the register holds fractions.
     TopDown,
 }

@@ -29,7 +29,7 @@ pub struct NetBurst {
     pub thread_kind: ThreadKind,
     /// Tag that this ESCR gives to the micro-operations it sees.
     pub tag: Option<Tag>,
-    /// A second ESCR that must run beside this one, without a counter of its own.
+    /// A second ESCR that must run with this one, without a counter of its own.
     pub companion: Option<Companion>,
     /// Replay tagging: the values of the core's two PEBS registers.
     pub replay: Option<Replay>,
@@ -81,11 +81,11 @@ pub struct Tag {
     pub value: u8,
 }
 
-/// An ESCR that must be programmed beside an event's own.
+/// An ESCR that must be programmed in addition to an event's own.
 ///
 /// It takes no counter, but some counter wired to it must be enabled. Its event tags (`uop_type`,
 /// the FIRM events, port replays), or is a partner that the hardware requires (`IOQ_allocation`
-/// beside `IOQ_active_entries`).
+/// for `IOQ_active_entries`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Companion {

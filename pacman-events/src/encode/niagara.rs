@@ -70,7 +70,7 @@ fn ring_bits(cpu: CpuModel, rings: Rings) -> u64 {
     bit(user, rings.user) | bit(system, rings.kernel)
 }
 
-/// Linux (arch/sparc): the PCR's event field in bits 31:16. Bits 1:0 tell which PICs may count: bit
+/// Linux (arch/sparc): the PCR's event field in bits 31:16. Bits 1:0 select the PICs that may count: bit
 /// 0 the upper one (PIC1), bit 1 the lower one (PIC0). The T4's driver ignores them.
 fn perf_config(cpu: CpuModel, select: u8, mask: u8, pics: u64) -> u64 {
     let event = match cpu.name() {

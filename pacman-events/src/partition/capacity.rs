@@ -50,7 +50,7 @@ fn augment(
 /// The fewest sets for events that need one counter of a mask each.
 ///
 /// `reserved` is the mask of a counter that is taken in every set. Returns each event's set
-/// number, and the number of sets. Every event must fit beside the reserved counter, or no
+/// number, and the number of sets. Every event must fit next to the reserved counter, or no
 /// number of sets suffices.
 pub(super) fn deal(masks: &[u128], reserved: Option<u128>) -> (Vec<usize>, usize) {
     for sets in 1..=masks.len() {

@@ -56,7 +56,7 @@ impl Counters {
 
 /// How a file numbers its fixed counters.
 pub(super) struct Numbering {
-    /// The number that it prints for the first; `None` if its events do not tell or disagree. The list
+    /// The number that it prints for the first; `None` if its events leave it open or disagree. The list
     /// of Sandy Bridge-EP counts from 0 for some events and from 1 for others.
     first: Option<u8>,
 }
@@ -136,7 +136,7 @@ impl Numbering {
     }
 }
 
-/// The fixed counter that an event belongs to by its code or name; `None` if neither tells.
+/// The fixed counter that an event belongs to by its code or name; `None` if neither is known.
 fn meaning(cpu: CpuModel, name: &str, event: &Event) -> Result<Option<u8>, String> {
     let code = match (event.number("EventCode", 0xff), event.number("UMask", 0xff)) {
         (Ok(0), Ok(umask @ 1..=0x10)) => Some(umask as u8 - 1),

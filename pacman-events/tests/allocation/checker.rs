@@ -9,7 +9,7 @@ use pacman_events::allocate::{
 };
 use pacman_events::partition::Partition;
 
-/// The rules that a [`Pmu`] does not tell about itself.
+/// The rules that a [`Pmu`] does not contain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     /// `Some` with the erratum; inside, the budget of general counters per context.
@@ -223,8 +223,8 @@ pub(crate) fn fewest_sets(
     least[(1 << count) - 1]
 }
 
-/// An allocator's answer, in the checker's terms. `excludes` answers for an
-/// event by thread and position.
+/// An allocator's result, in the checker's terms. `excludes` is a predicate of an
+/// event's thread and position.
 pub(crate) fn puts_of<'a>(
     contexts: &[Assignment],
     lists: &'a [Vec<EventConstraints>],
@@ -247,7 +247,7 @@ pub(crate) fn puts_of<'a>(
             assert_eq!(placement.claims(), demand.alternatives()[placement.alternative()].claims);
         }
     }
-    // Where the reserved events sit is not part of the answer: any way will do.
+    // The result leaves the places of reserved events open: any valid places will do.
     for (context, demand) in &rules.reserved {
         let mut more = Vec::new();
         for answer in &answers {

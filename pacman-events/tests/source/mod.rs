@@ -1,4 +1,4 @@
-//! The text of `data/` and of the oracles beside the tests, with file and line.
+//! The text of `data/` and of the tests' oracles, with file and line.
 
 use std::collections::HashMap;
 use std::fs;

@@ -133,7 +133,7 @@ impl Row {
         (load(&self.counted), std::array::from_fn(|event| load(&self.counts[event])))
     }
 
-    /// Adds an execution. `cpu` answers the hardware context of the thread.
+    /// Adds an execution. `cpu` returns the hardware context of the thread.
     #[inline(always)]
     pub fn add(&self, ticks: u64, cpu: impl FnOnce() -> Option<u32>) {
         let executions = load(&self.executions);
@@ -162,7 +162,7 @@ impl Row {
         add(&self.ticks, ticks.wrapping_mul(weight));
     }
 
-    /// Adds the counts of an execution. `add_to` adds one count for each event, or answers false.
+    /// Adds the counts of an execution. `add_to` adds one count for each event, or returns false.
     #[inline(always)]
     pub fn count(&self, add_to: impl FnOnce(&[AtomicU64; EVENTS]) -> bool) {
         if add_to(&self.counts) {

@@ -130,7 +130,7 @@ pub(super) mod header {
 }
 
 /// Makes a piece of an arena of `pages` pages from fresh memory: all zeros, and at least a page. The random
-/// number tells the piece from a later segment with the same number.
+/// number distinguishes the piece from a later segment with the same number.
 pub fn prepare(piece: &[AtomicU64], pages: usize, nonce: u128) {
     store(&piece[header::VERSION], u64::from(VERSION));
     store(&piece[header::NONCE], nonce as u64);

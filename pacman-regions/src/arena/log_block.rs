@@ -44,8 +44,9 @@ pub struct LogEntry<'c> {
 }
 
 impl<'c> LogEntry<'c> {
-    /// A part from `begin` on of `ticks`, and `own` ticks of the library's own work, as number `thread` of the team, which stands for `weight`
-    /// executions. `counts` are in the order of the thread's counters, and `None` if it was not counted.
+    /// A part of thread `thread` of the team: it began at `begin` and took `ticks`, with `own` ticks of the library's
+    /// own work. It stands for `weight` executions. `counts` are in the order of the thread's counters, and `None` if
+    /// it was not counted.
     pub fn execution(
         (region, thread): (u32, u32),
         (begin, ticks, own): (u64, u64, u64),

@@ -1,7 +1,7 @@
 //! Shared memory for recordings, which outlives the programs that write to it.
 //!
 //! An arena is an array of words that several processes map at once: System V segments of the
-//! command, or a file. A process maps a [piece](pieces) of it when it needs the piece, so that it takes no
+//! command, or a file. A process maps a [piece](pieces) of it when it needs the piece. So it takes no
 //! more address space than a few stacks of threads. Each process takes chunks of pages, writes records there, and updates them
 //! while its program runs. The arena is readable at every instant, so a process may end at any
 //! instruction.

@@ -119,7 +119,7 @@ impl Payload {
     }
 }
 
-/// Reads a [`Payload`]. All answers are `None` after an early end.
+/// Reads a [`Payload`]. All methods return `None` after an early end.
 pub(super) struct Cursor<'w>(pub(super) &'w [u64]);
 
 impl Cursor<'_> {

@@ -1,4 +1,4 @@
-//! The counts of one event set, if sets take turns.
+//! The counts of one event set, if sets rotate.
 
 use std::sync::atomic::AtomicU64;
 
@@ -78,7 +78,7 @@ impl SetRow {
         (key as u32, (key >> 32) as u32, load(&self.set) as u32)
     }
 
-    /// Adds the counts of an execution. `add_to` adds one count for each event, or answers false.
+    /// Adds the counts of an execution. `add_to` adds one count for each event, or returns false.
     pub fn count(&self, add_to: impl FnOnce(&[AtomicU64; EVENTS]) -> bool) {
         if add_to(&self.counts) {
             add(&self.counted, 1);

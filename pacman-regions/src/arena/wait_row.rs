@@ -100,7 +100,7 @@ impl WaitRow {
         load(&self.open_count) | load(&self.open_ticks) != 0
     }
 
-    /// Adds waits of the part under way. Answers whether they are the first of it.
+    /// Adds waits of the part under way. Returns whether they are its first.
     #[inline(always)]
     pub fn add_open(&self, count: u64, ticks: u64) -> bool {
         let is_first = !self.is_open();
@@ -109,7 +109,7 @@ impl WaitRow {
         is_first
     }
 
-    /// The part has ended: adds its waits, each `weight` times. Answers their number.
+    /// The part has ended: adds its waits, each `weight` times. Returns their number.
     #[inline(always)]
     pub fn close(&self, weight: u64) -> u64 {
         let (count, ticks) = (load(&self.open_count), load(&self.open_ticks));

@@ -109,14 +109,14 @@ impl Writer {
         Writer { pages, owner: 0, process: None, chunk: &[], used: 0, taken: 0, closed: false }
     }
 
-    /// Begins the record of a process that starts, or that was forked from the writer's process. Answers
+    /// Begins the record of a process that starts, or that was forked from the writer's process. Returns
     /// the record, if there is room for it.
     pub fn begin(&mut self, beginning: &ProcessStart) -> Option<&'static Process> {
         let from = self.owner;
         (self.owner, self.process, self.taken, self.closed) = (0, None, 0, false);
         (self.chunk, self.used) = (&[], 0);
         let at = self.take(size_of::<Process>() / 8)?;
-        // SAFETY: `take` answers a place of that length, and a process's record consists of words.
+        // SAFETY: `take` returns a place of that length, and a process's record consists of words.
         let process = unsafe { self.cells::<Process>(at) };
         let (pid, parent) = beginning.numbers;
         store(&process.numbers, u64::from(pid) | u64::from(parent) << 32);
@@ -140,7 +140,7 @@ impl Writer {
         self.process
     }
 
-    /// Appends a record that does not change. Without room it answers false, and the process counts the
+    /// Appends a record that does not change. Without room it returns false, and the process counts the
     /// refused record.
     pub fn append(&mut self, kind: Kind, payload: &Payload) -> bool {
         let words = payload.words();
@@ -331,7 +331,7 @@ impl Writer {
     /// The record at `at` of the chunk as a `T`.
     ///
     /// # Safety
-    /// `take` must have answered `at` for the words of a `T`, and `T` must consist of words.
+    /// `take` must have returned `at` for the words of a `T`, and `T` must consist of words.
     unsafe fn cells<T>(&self, at: usize) -> &'static T {
         debug_assert!(at + size_of::<T>() / 8 <= self.chunk.len());
         // SAFETY: the record is within the words and aligned, and every word is a valid value.

@@ -177,7 +177,7 @@ impl<'a> Table<'a> {
         }
         match shares(contexts, &wants).get(own) {
             Some(&share) => (share, wants.len() as u32 - 1),
-            // It has no slot, and shares with nobody.
+            // It has no slot, so it shares with no process.
             None => (contexts, 0),
         }
     }

@@ -85,7 +85,7 @@ mod tests {
             assert!(set(me, &first));
             assert_eq!(of(0), Some(first));
             widen(me, &single(u32::MAX), &wide, last);
-            assert_eq!(of(0), Some(first), "somebody else bound it");
+            assert_eq!(of(0), Some(first), "another program bound it");
             widen(me, &first, &wide, last);
             assert_eq!(of(0), Some(wide));
             // SAFETY: as above.

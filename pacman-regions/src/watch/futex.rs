@@ -12,7 +12,7 @@ pub(super) fn wake(word: &AtomicU64) {
     }
 }
 
-/// Waits until the low half of `word` is not `seen` any more, somebody wakes the waiters, or `most` has passed.
+/// Waits until the low half of `word` is not `seen` any more, a thread wakes the waiters, or `most` has passed.
 pub(super) fn wait(word: &AtomicU64, seen: u32, most: Duration) {
     let most = libc::timespec {
         tv_sec: most.as_secs() as libc::time_t,

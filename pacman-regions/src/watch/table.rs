@@ -105,7 +105,7 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Slot<'a> {
-    /// The slot of a process that nobody watches.
+    /// The slot of a process without watchers.
     pub fn alone(words: &'a [AtomicU64]) -> Option<Slot<'a>> {
         words.get(..SLOT).map(Slot)
     }
@@ -320,7 +320,7 @@ mod tests {
         assert!(word.forget(word.seen()) && slot.ask(at(200)));
         slot.wakes(at(201));
         assert_eq!(slot.late(), at(6), "a late wake is forgotten slowly");
-        assert_eq!(slot.packed_for(at(210)), None, "nobody has restored a mask");
+        assert_eq!(slot.packed_for(at(210)), None, "no mask is restored");
         slot.restored_at(at(214));
         assert_eq!(slot.packed_for(at(210)), Some(at(4)));
         assert_eq!(slot.packed_for(at(220)), None, "that was another one");

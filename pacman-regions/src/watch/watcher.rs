@@ -16,7 +16,7 @@ const POLL: Duration = Duration::from_millis(2);
 const GRACE: Duration = Duration::from_millis(2);
 /// A sample that was asked for and did not begin is forgotten after that.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Nobody takes that long to restore the masks, unless it was stopped or killed.
+/// A restorer takes that long only if it was stopped or killed.
 const STUCK: Duration = Duration::from_millis(5);
 
 /// The state of a slot as the watcher saw it last.
@@ -24,7 +24,7 @@ const STUCK: Duration = Duration::from_millis(5);
 struct Known {
     /// The latest value of the word, and when it was seen first.
     seen: Option<(Seen, Duration)>,
-    /// The owner that was found to be the process that it says.
+    /// The owner, once its process was found to be the one that it names.
     owner: Option<Owner>,
 }
 
@@ -52,8 +52,8 @@ pub fn watch(table: Table<'_>, watcher: Watcher, is_over: impl Fn() -> bool) {
     }
 }
 
-/// Asks the kernel for short slices. A thread with a short slice is chosen sooner when it wakes on a busy machine, and
-/// gets no more time than others (EEVDF, Linux 6.12 and later). Older kernels ignore it.
+/// Asks the kernel for short slices. The scheduler chooses a thread with a short slice sooner when it wakes on a busy
+/// machine, and gives it no more time than others (EEVDF, Linux 6.12 and later). Older kernels ignore it.
 fn wake_soon() {
     /// The first form of the kernel's structure.
     #[repr(C)]
@@ -98,7 +98,7 @@ pub fn since_boot() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
-/// Does for a slot what is due at `now`. Answers when to look again at the latest.
+/// Does the work of a slot that is due at `now`. Returns the latest time of the next look.
 fn attend(
     slot: Slot<'_>,
     known: &mut Known,
@@ -142,7 +142,7 @@ fn attend(
             if let (Some(left), false) = (left(STUCK + grace), ends) {
                 return left;
             }
-            // Whoever cut it was stopped or killed. To restore again is harmless.
+            // The one that cut it was stopped or killed. To restore again is harmless.
             restore(slot, known);
             slot.restored_at(since_boot());
             word.restored(seen);

@@ -52,7 +52,7 @@ pub enum Phase {
     Sample,
     /// An execution runs with the configuration that its region is held at.
     Held,
-    /// Somebody restores the masks.
+    /// A watcher or the library restores the masks.
     Cut,
 }
 
@@ -142,7 +142,7 @@ impl<'a, A: Atomic + ?Sized> Word<'a, A> {
         self.change(seen, Seen(seen.0 | watcher.bit()))
     }
 
-    /// Nobody waits any more for the sample that was asked for in `seen`.
+    /// The library does not wait any more for the sample that it requested in `seen`.
     pub fn forget(self, seen: Seen) -> bool {
         seen.phase() == Phase::Asked && self.change(seen, seen.next(IDLE)).is_some()
     }
@@ -213,7 +213,7 @@ mod tests {
         let begun = word.begin_held().unwrap();
         let cut = word.cut(begun).unwrap();
         assert!(!word.end(begun, false) && word.begin_held().is_none() && !word.ask());
-        assert!(word.cut(cut).is_none(), "somebody restores already");
+        assert!(word.cut(cut).is_none(), "another one restores already");
         assert!(word.restored(cut) && !word.restored(cut));
         let begun = word.begin_held().unwrap();
         assert!(word.end(begun, false) && word.cut(begun).is_none());

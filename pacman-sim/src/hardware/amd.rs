@@ -10,9 +10,9 @@ use pacman_events::CpuModel;
 
 use super::access::{Fault, MAX_CONTEXTS};
 use super::activity::Activity;
-use super::clocks::{Rings, Told};
+use super::clocks::{ContextCounts, Rings};
 use super::counter::Counter;
-use super::intrinsic::told_on_amd;
+use super::intrinsic::intrinsic_on_amd;
 use super::rules::Rules;
 use super::select::{EDGE, ENABLE, INT, INV, OS, Select, USR};
 use super::signal::Signal;
@@ -108,24 +108,30 @@ impl Amd {
 
     pub(super) fn pass(&mut self, activity: &[Activity<'_>]) {
         for (context, activity) in activity.iter().enumerate().take(MAX_CONTEXTS) {
-            let told = Told::of(activity);
+            let counts = ContextCounts::of(activity);
             for n in 0..self.counters {
-                let counted = self.counted(context, n, &told, activity);
+                let counted = self.counted(context, n, &counts, activity);
                 self.count(context, n, counted);
             }
         }
     }
 
-    fn counted(&self, context: usize, n: usize, told: &Told, activity: &Activity<'_>) -> u64 {
+    fn counted(
+        &self,
+        context: usize,
+        n: usize,
+        counts: &ContextCounts,
+        activity: &Activity<'_>,
+    ) -> u64 {
         let control = self.contexts[context].control[n];
         let rings = Rings { user: control & USR != 0, kernel: control & OS != 0 };
-        if !self.enabled(context, n) || !rings.have(told.ring) {
+        if !self.enabled(context, n) || !rings.have(counts.ring) {
             return 0;
         }
         let select = Select::amd(control);
-        match told_on_amd(&select) {
-            Some(Signal::Instructions) => return told.instructions,
-            Some(Signal::Clock(clock)) => return told.clock(clock),
+        match intrinsic_on_amd(&select) {
+            Some(Signal::Instructions) => return counts.instructions,
+            Some(Signal::Clock(clock)) => return counts.clock(clock),
             _ => {}
         }
         let signals = activity.slice().map_or(&[][..], |slice| slice.signals);

@@ -6,7 +6,7 @@ use super::clock::Clock;
 
 /// The clocks and instructions of a context's slice.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ContextCounts {
     /// `None` while halted.
     pub(super) ring: Option<Ring>,
     pub(super) instructions: u64,
@@ -18,14 +18,14 @@ pub(super) struct Told {
     core_share: u64,
 }
 
-impl Told {
-    pub(super) fn of(activity: &Activity<'_>) -> Told {
-        activity.slice().map_or(Told::default(), |slice| Told {
+impl ContextCounts {
+    pub(super) fn of(activity: &Activity<'_>) -> ContextCounts {
+        activity.slice().map_or(ContextCounts::default(), |slice| ContextCounts {
             ring: Some(slice.ring),
             instructions: slice.instructions,
             core: slice.core_cycles,
             reference: slice.reference_cycles,
-            ..Told::default()
+            ..ContextCounts::default()
         })
     }
 
@@ -44,7 +44,7 @@ impl Told {
 
 /// All contexts of a core in one pass.
 pub(super) struct Span {
-    pub(super) contexts: [Told; MAX_CONTEXTS],
+    pub(super) contexts: [ContextCounts; MAX_CONTEXTS],
     /// Ticks of the slow clock while any context was active in the rings of the index.
     any_bus: [u64; 4],
 }
@@ -122,21 +122,21 @@ impl Clocks {
 
     /// The clocks and instructions of each context's activity; moves the clocks on.
     pub(super) fn pass(&mut self, activity: &[Activity<'_>]) -> Span {
-        let mut contexts = [Told::default(); MAX_CONTEXTS];
-        for (told, activity) in contexts.iter_mut().zip(activity) {
-            *told = Told::of(activity);
+        let mut contexts = [ContextCounts::default(); MAX_CONTEXTS];
+        for (counts, activity) in contexts.iter_mut().zip(activity) {
+            *counts = ContextCounts::of(activity);
         }
         let active = contexts.iter().filter(|it| it.ring.is_some()).count() as u64;
         let bus = if self.plain { 1 } else { self.ratio };
-        for (n, told) in contexts.iter_mut().enumerate().filter(|(_, it)| it.ring.is_some()) {
-            told.bus = self.bus[n].advance(told.reference, bus);
+        for (n, counts) in contexts.iter_mut().enumerate().filter(|(_, it)| it.ring.is_some()) {
+            counts.bus = self.bus[n].advance(counts.reference, bus);
             if active == 1 {
-                told.bus_alone = self.alone[n].advance(told.reference, self.ratio);
+                counts.bus_alone = self.alone[n].advance(counts.reference, self.ratio);
             }
             let shares = SHARES / active;
-            told.bus_share =
-                self.bus_share[n].advance(told.reference * shares, self.ratio * SHARES);
-            told.core_share = self.core_share[n].advance(told.core * shares, SHARES);
+            counts.bus_share =
+                self.bus_share[n].advance(counts.reference * shares, self.ratio * SHARES);
+            counts.core_share = self.core_share[n].advance(counts.core * shares, SHARES);
         }
         let mut any_bus = [0; 4];
         for (rings, (ticks, phase)) in Rings::ALL.iter().zip(any_bus.iter_mut().zip(&mut self.any))

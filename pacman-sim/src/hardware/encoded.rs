@@ -4,7 +4,7 @@ use pacman_events::encode::{Companion, EscrChoice, Kind, NetBurst, TopDown};
 use pacman_events::{Encoding, Family};
 
 use super::clock::Clock;
-use super::intrinsic::{filter, intrinsic, told_on_amd, told_on_intel};
+use super::intrinsic::{filter, intrinsic, intrinsic_on_amd, intrinsic_on_intel};
 use super::select::Select;
 use super::signal::{NetBurstSignal, Signal, Upstream};
 
@@ -37,7 +37,7 @@ impl Signal {
             },
             (Kind::Amd, Family::Amd) => {
                 let select = Select::amd(encoding.evtsel);
-                Some(told_on_amd(&select).unwrap_or(Signal::Select(select)))
+                Some(intrinsic_on_amd(&select).unwrap_or(Signal::Select(select)))
             }
             (Kind::NetBurst, _) if !encoding.needs.tagging => {
                 encoding.netburst.as_ref().and_then(netburst)
@@ -57,7 +57,7 @@ fn intel(encoding: &Encoding) -> Signal {
         }
         select.extra = Some(extra.value);
     }
-    told_on_intel(encoding.cpu, &select).unwrap_or(Signal::Select(select))
+    intrinsic_on_intel(encoding.cpu, &select).unwrap_or(Signal::Select(select))
 }
 
 fn netburst(event: &NetBurst) -> Option<Signal> {

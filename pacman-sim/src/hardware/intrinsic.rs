@@ -8,7 +8,7 @@ use super::signal::{NetBurstSignal, Signal};
 
 /// The signal of an Intel selection that a slice has as a field. These are the architectural events
 /// (SDM Vol. 3, "Pre-defined architectural performance events") and the clocks of the model.
-pub(super) fn told_on_intel(model: CpuModel, select: &Select) -> Option<Signal> {
+pub(super) fn intrinsic_on_intel(model: CpuModel, select: &Select) -> Option<Signal> {
     if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
         return None;
     }
@@ -31,7 +31,7 @@ pub(super) fn told_on_intel(model: CpuModel, select: &Select) -> Option<Signal> 
 
 /// The signal of an AMD selection that a slice has as a field: retired instructions, or cycles not
 /// in halt. The unit mask of both has no meaning.
-pub(super) fn told_on_amd(select: &Select) -> Option<Signal> {
+pub(super) fn intrinsic_on_amd(select: &Select) -> Option<Signal> {
     if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
         return None;
     }

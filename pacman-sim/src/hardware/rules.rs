@@ -1,5 +1,5 @@
 //! The rules of the event tables for selections: the counters that see them, their extra register,
-//! and the signal where a slice's fields tell it.
+//! and the signal where a field of slices contains it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use pacman_events::encode::{Kind, Scope};
 use pacman_events::few;
 use pacman_events::{CounterSet, CpuModel, Encoding, Family, resolve};
 
-use super::intrinsic::told_on_intel;
+use super::intrinsic::intrinsic_on_intel;
 use super::select::Select;
 use super::signal::Signal;
 
@@ -20,7 +20,7 @@ pub(super) struct Rules {
     legal_unfiltered: BTreeMap<Select, CounterSet>,
     /// By unit mask and event select.
     extras: BTreeMap<u16, Extra>,
-    told: Vec<(Select, Signal)>,
+    intrinsic: Vec<(Select, Signal)>,
     /// Events that need a counter pair, by event select.
     paired: Vec<u16>,
     /// Events that the core counts once, for all its contexts.
@@ -43,7 +43,7 @@ impl Rules {
             legal: BTreeMap::new(),
             legal_unfiltered: BTreeMap::new(),
             extras: BTreeMap::new(),
-            told: Vec::new(),
+            intrinsic: Vec::new(),
             paired: Vec::new(),
             core_wide: Vec::new(),
             second_umask: false,
@@ -52,7 +52,9 @@ impl Rules {
             // Not every table lists the architectural events.
             for (event, umask) in [(0xc0, 0x00), (0x3c, 0x00), (0x3c, 0x01)] {
                 let select = Select { event, umask, ..Select::default() };
-                rules.told.extend(told_on_intel(model, &select).map(|told| (select, told)));
+                rules
+                    .intrinsic
+                    .extend(intrinsic_on_intel(model, &select).map(|signal| (select, signal)));
             }
         }
         for event in model.events() {
@@ -89,10 +91,10 @@ impl Rules {
                     self.paired.push(select.event);
                 }
             }
-            Some(told) if encoding.kind == Kind::Arch => {
+            Some(signal) if encoding.kind == Kind::Arch => {
                 let select = Select::intel(encoding.evtsel);
-                if !self.told.contains(&(select, told)) {
-                    self.told.push((select, told));
+                if !self.intrinsic.contains(&(select, signal)) {
+                    self.intrinsic.push((select, signal));
                 }
             }
             _ => {}
@@ -135,9 +137,9 @@ impl Rules {
         registers
     }
 
-    /// The signal of the selection that a slice's fields tell, if there is one.
-    pub(super) fn told(&self, select: &Select) -> Option<Signal> {
-        self.told.iter().find(|(known, _)| known == select).map(|(_, told)| *told)
+    /// The signal of the selection that a field of slices contains, if there is one.
+    pub(super) fn intrinsic(&self, select: &Select) -> Option<Signal> {
+        self.intrinsic.iter().find(|(known, _)| known == select).map(|(_, signal)| *signal)
     }
 
     pub(super) fn is_core_wide(&self, select: &Select) -> bool {

@@ -17,7 +17,7 @@ pub struct Select {
     /// Whether rising edges are counted.
     pub edge: bool,
     /// The extra register's value: the request and response bits of an off-core event, a latency
-    /// threshold, a front-end selector. `None` for an event that takes no register beside its
+    /// threshold, a front-end selector. `None` for an event that takes no register except its
     /// selector.
     pub extra: Option<u64>,
 }

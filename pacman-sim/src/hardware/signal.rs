@@ -33,7 +33,7 @@ pub struct NetBurstSignal {
     pub mask: u16,
     /// The CCCR's filter, bits 24:18: compare, complement, threshold, edge.
     pub filter: u32,
-    /// The selection that tags it, or that must be programmed beside it.
+    /// The selection that tags it, or that must be programmed with it.
     pub upstream: Option<Upstream>,
     /// The replay tag it needs: bits of `MSR_PEBS_ENABLE` and `MSR_PEBS_MATRIX_VERT`.
     pub replay: Option<(u32, u32)>,

@@ -182,7 +182,7 @@ impl State {
             if leader.leader != group || leader.whose != whose {
                 return Err(Errno(libc::EINVAL));
             }
-            // A group has one PMU, beside the kernel's own events.
+            // A group has one PMU, in addition to the kernel's own events.
             let is_hardware = !together.is_empty() && leader.encoding().is_some();
             if is_hardware && leader.core_type != core_type {
                 return Err(Errno(libc::EINVAL));

@@ -115,8 +115,7 @@ impl Machine {
         };
         permissions.smt = self.inner.spec.cpu().facts().smt_ways > 1;
         let distrusted = self.inner.distrusted.load(Ordering::Relaxed);
-        permissions.driver_doubt =
-            distrusted.then_some("this machine's driver is told to be wrong");
+        permissions.driver_doubt = distrusted.then_some("this machine's driver is set to be wrong");
         permissions
     }
 
@@ -131,7 +130,7 @@ impl Machine {
         self.inner.hidden.store(true, Ordering::Relaxed);
     }
 
-    /// Gives leave for user reads as Linux does on AArch64: to events that ask for it, of counters with 64
+    /// Permits user reads as Linux does on AArch64: to events that ask for it, of counters with 64
     /// bits, or before Armv8.5 (`long` is false) with 32.
     pub fn give_leave_on_request(&self, long: bool) {
         self.state().leave = Leave::OnRequest { long };

@@ -13,7 +13,7 @@ use pacman_core::backend::perf::{Errno, PAGE};
 const CLOSED: u64 = 0b010;
 const OPEN: u64 = 0b110;
 
-/// How the kernel gives leave to read counters in user mode.
+/// How the kernel permits reads of counters in user mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     /// Every page has it, as on x86.

@@ -111,8 +111,8 @@ impl State {
         partition(model).plan(&pmu, &[demands]).is_ok()
     }
 
-    /// The assignment of all `wanted` events to `cpu` beside the events of its siblings, if there
-    /// is one.
+    /// The assignment of all `wanted` events to `cpu`, given the events of its siblings; `None` if
+    /// there is none.
     fn plan(&self, cpu: u32, wanted: &[RawFd]) -> Option<Plan> {
         let context = &self.contexts[cpu as usize];
         if context.stolen || !context.online {

@@ -264,13 +264,13 @@ impl State {
         self.handle_overflows(core);
     }
 
-    /// Takes the thread to `cpu`, unless that is offline; answers where it was.
+    /// Moves the thread to `cpu`, unless that is offline; returns its former context.
     pub(crate) fn bind(&mut self, tid: i32, cpu: u32) -> Option<u32> {
         let online = self.contexts.get(cpu as usize).is_some_and(|context| context.online);
         online.then(|| self.migrate(tid, cpu))
     }
 
-    /// Takes the thread to `cpu`; answers where it was.
+    /// Moves the thread to `cpu`; returns its former context.
     pub(super) fn migrate(&mut self, tid: i32, cpu: u32) -> u32 {
         let task = self.task(tid);
         let before = std::mem::replace(&mut task.cpu, cpu);
@@ -286,7 +286,7 @@ impl State {
         before
     }
 
-    /// One more call of the thread: the error that it must answer, if it must.
+    /// One more call of the thread: the error that it must return, if any.
     pub(crate) fn meet_fault(&mut self, tid: i32) -> Option<i32> {
         let fault = self.faults.next()?;
         self.apply_fault(tid, fault)
@@ -352,7 +352,7 @@ impl State {
     }
 }
 
-/// `total` instructions at so many in a thousand.
+/// The events of `total` instructions at `per_1000` in a thousand.
 pub(super) fn scaled(total: u64, per_1000: u64) -> u64 {
     (u128::from(total) * u128::from(per_1000) / 1000) as u64
 }

@@ -107,8 +107,8 @@ pub(crate) fn a_fault_at_any_call_gives_the_truth_or_an_error(machine: &str) {
     );
 }
 
-/// A tool that takes the registers is seen when the thread detaches, at the latest: RDPMC alone
-/// cannot tell, and so the report says that the counts are in doubt.
+/// The library detects a tool that takes the registers when the thread detaches, at the latest. RDPMC
+/// alone does not show it, so the report marks the counts as doubtful.
 pub(crate) fn stolen_registers_are_noticed(machine: &str) {
     let program = Program::on(machine);
     for call in 1..40 {
@@ -134,8 +134,8 @@ pub(crate) fn stolen_registers_are_noticed(machine: &str) {
     }
 }
 
-/// Counters of a context count whoever runs there, so preemption is not a fault to them; and
-/// their owner learns of a theft at the next check, not at the next read.
+/// Counters of a context count every program that runs there, so preemption is no fault to them. Their
+/// owner detects a theft at the next check, not at the next read.
 pub(crate) fn a_fault_at_any_register_gives_the_truth_or_an_error(machine: &str) {
     everywhere(
         machine,

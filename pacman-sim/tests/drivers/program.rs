@@ -4,14 +4,14 @@ use pacman_core::platform::Platform;
 use pacman_events::{CpuModel, Encoding, Resolved, resolve};
 use pacman_sim::Machine;
 
-/// An event that a program can make happen, beside instructions and cycles.
+/// An event that a program can cause, in addition to instructions and cycles.
 pub(crate) const EVENT: &str = "BRANCHES";
 
 /// The session's events, in order.
 pub(crate) const EVENTS: &str = "CYCLES,INSTRUCTIONS,BRANCHES";
 
-/// The scripted machine of this name. With `_arm64` or `_arm32` at its end, its kernel gives leave for user
-/// reads as on AArch64, of counters with so many bits.
+/// The scripted machine of this name. With `_arm64` or `_arm32` at its end, its kernel permits user
+/// reads as on AArch64, of counters with 64 or 32 bits.
 pub(crate) fn machine(name: &str) -> Machine {
     let (name, long) = match name.split_once("_arm") {
         Some((name, bits)) => (name, Some(bits == "64")),

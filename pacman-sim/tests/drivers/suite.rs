@@ -102,7 +102,7 @@ pub(crate) fn siblings_count_at_once_by_registers(machine: &str) {
     each_its_own(&session, &program);
 }
 
-/// Two siblings work at once, each a different amount, and count what they did.
+/// Two siblings work at the same time, each a different amount, and each counts its own work.
 fn each_its_own(session: &Session, program: &Program) {
     let phase = session.phase("work").unwrap();
     let meet = Barrier::new(2);
@@ -111,7 +111,7 @@ fn each_its_own(session: &Session, program: &Program) {
             let (meet, program) = (&meet, program.clone());
             scope.spawn(move || {
                 let thread = session.attach();
-                // Both are there, or neither waits for the other.
+                // Both attach, or neither waits for the other.
                 meet.wait();
                 let thread = thread.unwrap();
                 for _ in 0..200 {
@@ -172,7 +172,7 @@ pub(crate) fn sums_follow_their_terms(machine: &str) {
     let expected: i64 = resolved
         .terms()
         .enumerate()
-        // A term that is a clock ticks by itself, whatever is made to happen.
+        // A clock among the terms ticks by itself, in addition to the events of the test.
         .map(|(n, term)| {
             let is_clock = term.encoding.netburst == clock.netburst && clock.netburst.is_some();
             term.coefficient * if is_clock { cycles } else { 100 << n }
@@ -239,7 +239,7 @@ pub(crate) fn registers_are_as_before(machine: &str) {
     }
 }
 
-/// Counters themselves may keep what they counted: nobody reads a counter that he did not set.
+/// Counters may keep their values: a driver reads no counter that it did not set.
 fn is_counter(msr: u32) -> bool {
     let ranges = [0xc1..0xc9, 0x4c1..0x4c9, 0x300..0x312, 0x309..0x30d, 0xc001_0004..0xc001_0008];
     let zen = (0xc001_0200..0xc001_020c).contains(&msr) && msr % 2 == 1;

@@ -27,7 +27,7 @@ impl Program {
         Program { slots: event("SLOTS"), fields, machine }
     }
 
-    /// Uses slots: so many in each category.
+    /// Uses the given number of slots in each category.
     fn work(&self, by_category: [u64; 4]) {
         self.machine.execute(10);
         self.machine.inject_event(&self.slots, by_category.iter().sum());

@@ -120,7 +120,7 @@ fn without_registers_hardware_is_refused_and_software_is_not() {
     let shared = builder(&machine, "shared", "INSTRUCTIONS").multiplexed();
     assert_eq!(refusal(shared).kind(), ErrorKind::Unsupported);
     let session = builder(&machine, "software", "task-clock").start().unwrap();
-    assert!(session.attach().unwrap().place().is_none(), "nobody binds a thread for that");
+    assert!(session.attach().unwrap().place().is_none(), "software events bind no thread");
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn counts_of_the_driver_are_marked_wherever_they_are_shown() {
     let [table, csv, json] = written(&report);
     for (text, mark) in [
         (&table, "INSTRUCTIONS?"),
-        (&table, "?  may be wrong, and the rates made of it: this machine's driver is told to be"),
+        (&table, "?  may be wrong, and the rates made of it: this machine's driver is set to be"),
         (&csv, "INSTRUCTIONS? [instructions],INSTRUCTIONS? min [instructions]"),
-        (&json, r#""doubt":"this machine's driver is told to be wrong""#),
+        (&json, r#""doubt":"this machine's driver is set to be wrong""#),
     ] {
         assert!(text.contains(mark), "{mark}:\n{text}");
     }

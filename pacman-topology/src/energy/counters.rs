@@ -8,7 +8,7 @@ use pacman_events::Result;
 ///
 /// `pacman-adapt` has those of Linux's powercap, `pacman-core` those of the perf PMU `power`.
 pub trait EnergyCounters: fmt::Debug + Send + Sync {
-    /// The interface that answers, in one word.
+    /// The interface in use, in one word.
     fn source(&self) -> &'static str;
 
     /// The joules of one count.

@@ -49,7 +49,7 @@ impl Rapl {
         Rapl { counters: Box::new(counters), scale: Arc::new(scale) }
     }
 
-    /// The interface that answers: `powercap` or `perf`.
+    /// The interface in use: `powercap` or `perf`.
     pub fn source(&self) -> &'static str {
         self.counters.source()
     }

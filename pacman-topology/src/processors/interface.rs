@@ -18,13 +18,13 @@ pub trait Processors: fmt::Debug + Send + Sync + 'static {
     /// The source of the description of the hardware contexts.
     fn layout(&self) -> Layout;
 
-    /// The CPUs that are online now; `None` if the kernel does not tell.
+    /// The CPUs that are online now; `None` if the kernel does not report them.
     fn online(&self) -> Option<CpuSet>;
 
-    /// The CPU that the calling thread runs on now; `None` if the kernel does not tell.
+    /// The CPU that the calling thread runs on now; `None` if the kernel does not report it.
     fn current_cpu(&self) -> Option<u32>;
 
-    /// The CPU that a thread of any process ran on last; `None` if the kernel does not tell.
+    /// The CPU that a thread of any process ran on last; `None` if the kernel does not report it.
     fn cpu_of(&self, tid: i32) -> Option<u32>;
 
     /// Keeps the calling thread on `cpu` until the returned binding is dropped.
@@ -64,6 +64,6 @@ pub trait ThreadBinding: fmt::Debug {
     /// `None` while the binding holds, otherwise the CPUs that the thread may run on now.
     ///
     /// # Errors
-    /// `System` if the kernel does not tell.
+    /// `System` if the kernel does not report the mask.
     fn lost(&self) -> Result<Option<CpuSet>>;
 }

@@ -58,7 +58,7 @@ fn assert_accuracies(text: &str, machine: &str, programs: usize, expected: &[(Co
     }
 }
 
-/// The figures of docs/measurements.md, which miss the bars: one sample does not tell how a program scales.
+/// The figures of docs/measurements.md, which miss the bars: one sample does not show how a program scales.
 #[test]
 fn times_at_half_of_the_cores_are_predicted_from_all_as_the_page_says() {
     let Some(text) = measured("solo-corun.tsv") else { return };

@@ -51,7 +51,7 @@ pub(crate) struct PredictArgs {
     json: bool,
 }
 
-/// The answer for one program after its samples.
+/// The prediction for one program after its samples.
 struct Answer {
     program: String,
     forecasts: Vec<Forecast>,

@@ -19,7 +19,7 @@ struct Cli {
     command: Command,
 }
 
-/// Runs `pacman-pmu` with these arguments and answers its output.
+/// Runs `pacman-pmu` with these arguments and returns its output.
 fn run(arguments: &[&str]) -> CliResult<String> {
     let cli = Cli::try_parse_from(std::iter::once(&"pacman-pmu").chain(arguments))
         .map_err(CliError::bad_input)?;

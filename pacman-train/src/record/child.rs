@@ -34,7 +34,7 @@ pub(super) enum Ended {
     Well,
     /// In words: with which status, or by which signal.
     Badly(String),
-    /// Somebody wants all this to end; whether the run came to its own end.
+    /// A signal ended the recording; whether the run came to its own end.
     Stopped {
         well: bool,
     },

@@ -193,7 +193,7 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Runs all; the answer is the exit status, or why nothing can be recorded.
+    /// Runs all; returns the exit status, or the error that prevents recording.
     fn all(&mut self, signals: &Signals) -> CliResult {
         let configurations: Vec<Configuration> =
             self.plan.configurations.iter().map(|(on, _)| *on).collect();

@@ -76,7 +76,7 @@ pub(super) fn found_in(directory: &Path) -> CliResult<Found> {
     }))
 }
 
-/// Adds a report's rows; answers how many executions they are of.
+/// Adds a report's rows; returns the number of their executions.
 fn add(report: &Value, sums: &mut Vec<(String, Sum)>) -> CliResult<u64> {
     if report["simulated"] == true {
         return Err(CliError::refused(

@@ -107,7 +107,7 @@ fn counts(recording: &Recording, region: &Region) -> Vec<(String, f64)> {
     events.filter_map(|(index, event)| Some((column(&event.name), of(index)?))).collect()
 }
 
-/// Processes of one program run the same regions beside each other: the longest counts.
+/// Processes of one program run the same regions at the same time: the longest counts.
 fn merge(phases: &mut Vec<Phase>, phase: Phase) {
     match phases.iter_mut().find(|known| known.name == phase.name) {
         None => phases.push(phase),

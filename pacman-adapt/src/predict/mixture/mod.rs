@@ -239,7 +239,7 @@ impl Predictor for Mixture {
         };
         let count = measured.len();
         if let Some(second) = self.second.filter(|_| count == 1 && planned > 1) {
-            return Ok(sample(second, "tells most of all others"));
+            return Ok(sample(second, "narrows the costs of all others the most"));
         }
         let Some(prediction) = self.predict(&measured)? else {
             let why = format!("best of {count} measured; no prediction fits these times");
@@ -252,7 +252,10 @@ impl Predictor for Mixture {
         if count < planned {
             let both = |column| gain(column) + posterior.narrowing(column, self.parts.noise);
             if let Some((next, _)) = self.promising(is_measured, both) {
-                return Ok(sample(next, "may be the best, or tells most of all others"));
+                return Ok(sample(
+                    next,
+                    "may be the best, or narrows the costs of all others the most",
+                ));
             }
         }
         let verified = count.saturating_sub(planned);

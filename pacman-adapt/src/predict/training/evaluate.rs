@@ -81,7 +81,7 @@ pub struct Score {
     pub error: Option<f64>,
 }
 
-/// A forecast beside the measured time.
+/// A forecast and the measured time.
 #[derive(Clone, Copy, Debug)]
 pub struct Baseline {
     /// The configuration.

@@ -103,7 +103,7 @@ pub(super) fn site_of<'w>(
     inherited(owned, owner, |process| process.sites.get(&number).copied())
 }
 
-/// The first answer of the process or of one that it was forked from.
+/// The first value that the process has, or a process that it was forked from.
 fn inherited<'w, T>(
     owned: &BTreeMap<u64, Owned<'w>>,
     owner: u64,

@@ -47,7 +47,7 @@ impl SetSum {
     }
 }
 
-/// A number that is not below 0. Anybody may have written the recording.
+/// A number that is not below 0. Any program may have written the recording.
 fn real(bits: u64) -> f64 {
     let value = f64::from_bits(bits);
     if value >= 0.0 { value } else { f64::INFINITY }

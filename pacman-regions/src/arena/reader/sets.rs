@@ -71,9 +71,9 @@ impl All {
     ///
     /// The count is scaled by the measure, which is known for all of them. So the only error is that turns of
     /// other sets had more or fewer counts for their measure. In each block of turns the set of each was drawn at
-    /// random, so the sum of these differences over the counted turns is near its mean: by Hoeffding's
-    /// inequality, which supposes of the differences no more than their range, or by the empirical one of Bernstein
-    /// (Maurer and Pontil, 2009), which is closer where they are small. The range is the greatest rate of the
+    /// random, so the sum of these differences over the counted turns is near its mean. Hoeffding's inequality
+    /// bounds the distance by the differences' range alone. The empirical one of Bernstein (Maurer and Pontil, 2009)
+    /// is closer where the differences are small. The range is the greatest rate of the
     /// region's turns on any thread.
     fn estimate(
         &self,
@@ -113,7 +113,7 @@ impl All {
 mod tests {
     use super::*;
 
-    /// A set with half of the turns, each with a measure of 1 and so many counts.
+    /// A set with half of the turns, each with a measure of 1 and these counts.
     fn half(counts: &[u64]) -> SetSum {
         let mut set = SetSum { turns: counts.len() as u64, ..SetSum::default() };
         (set.measure, set.measure_squares) = (set.turns, set.turns as f64);

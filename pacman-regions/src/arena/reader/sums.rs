@@ -77,8 +77,8 @@ pub(super) struct PrimarySum {
     cost: f64,
 }
 
-/// The deviation that the mean of n values between 0 and 1 exceeds in 5 of 100 cases at most is this by the root of
-/// n (Hoeffding's inequality): the root of ln(2 / 0.05) / 2.
+/// The root of ln(2 / 0.05) / 2. Divided by the root of n, it is the deviation that the mean of n values between 0
+/// and 1 exceeds in at most 5 of 100 cases (Hoeffding's inequality).
 pub(in crate::arena) const DEVIATION: f64 = 1.358_102;
 
 fn plus(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {

@@ -54,8 +54,8 @@ impl Intel {
             rings: Rings { user: selector & USR != 0, kernel: selector & OS != 0 },
             any: selector & ANY != 0 || self.rules.is_core_wide(&select),
         };
-        if let Some(told) = self.rules.told(&select) {
-            return listener.told(told, span);
+        if let Some(signal) = self.rules.intrinsic(&select) {
+            return listener.intrinsic(signal, span);
         }
         listener.count(span, activity, |signal| match signal {
             Signal::Select(occurrence) => self.hears(context, n, &select, occurrence),
@@ -72,7 +72,7 @@ impl Intel {
                 let twins = self.rules.extra(occurrence.code()).map(|it| it.twins);
                 select.same_filter(occurrence)
                     && twins == Some(extra.twins)
-                    && self.tells(context, extra.msr, wanted)
+                    && self.selects(context, extra.msr, wanted)
             }
             _ => false,
         };
@@ -81,7 +81,7 @@ impl Intel {
 
     /// Whether an extra register has the value that an occurrence needs. Request and response bits
     /// of an off-core register add up; thresholds and selectors are values.
-    fn tells(&self, context: usize, msr: u32, wanted: u64) -> bool {
+    fn selects(&self, context: usize, msr: u32, wanted: u64) -> bool {
         let held = self.read(context, msr).unwrap_or(0);
         match msr {
             OFFCORE_RSP_0 | OFFCORE_RSP_1 | OMR_0..=OMR_3 => held & wanted == wanted,
@@ -92,7 +92,7 @@ impl Intel {
     fn fixed(&self, context: usize, n: usize, span: &Span, activity: &[Activity<'_>]) -> u64 {
         let Some(listener) = self.fixed_listener(context, n) else { return 0 };
         match FIXED_EVENTS.get(n) {
-            Some(told) => listener.told(*told, span),
+            Some(signal) => listener.intrinsic(*signal, span),
             None => listener.count(span, activity, |it| *it == Signal::Fixed(n as u8)),
         }
     }
@@ -162,13 +162,13 @@ struct Listener {
 
 impl Listener {
     /// The occurrences in the fields of slices.
-    fn told(&self, signal: Signal, span: &Span) -> u64 {
+    fn intrinsic(&self, signal: Signal, span: &Span) -> u64 {
         let contexts = span.contexts.iter().enumerate();
-        let heard = contexts.filter(|(context, told)| self.listens(*context, told.ring));
+        let heard = contexts.filter(|(context, counts)| self.listens(*context, counts.ring));
         match signal {
             Signal::Clock(clock) if self.any => span.any(clock, self.rings),
-            Signal::Clock(clock) => heard.map(|(_, told)| told.clock(clock)).sum(),
-            Signal::Instructions => heard.map(|(_, told)| told.instructions).sum(),
+            Signal::Clock(clock) => heard.map(|(_, counts)| counts.clock(clock)).sum(),
+            Signal::Instructions => heard.map(|(_, counts)| counts.instructions).sum(),
             _ => 0,
         }
     }
@@ -182,7 +182,7 @@ impl Listener {
     ) -> u64 {
         let contexts = activity.iter().zip(&span.contexts).enumerate();
         contexts
-            .filter(|(context, (_, told))| self.listens(*context, told.ring))
+            .filter(|(context, (_, counts))| self.listens(*context, counts.ring))
             .flat_map(|(_, (activity, _))| activity.slice().map_or(&[][..], |it| it.signals))
             .filter(|(signal, _)| hears(signal))
             .map(|(_, times)| times)

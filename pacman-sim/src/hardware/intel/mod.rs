@@ -260,7 +260,7 @@ impl Context {
     }
 }
 
-/// The slow clock of a generation beside a nominal 2.4 GHz, and what 3Ch/01h counts: TSC
+/// The slow clock of a generation for a nominal 2.4 GHz, and the meaning of 3Ch/01h: TSC
 /// ticks on Nehalem and Westmere (SDM, "CPU_CLK_UNHALTED.REF_P") and where the event is
 /// called `REF_TSC_P`.
 fn clocks(model: CpuModel) -> Clocks {

@@ -2,7 +2,7 @@
 
 use super::super::activity::Activity;
 use super::super::clock::Clock;
-use super::super::clocks::Told;
+use super::super::clocks::ContextCounts;
 use super::super::intrinsic::{NON_SLEEP, filter, intrinsic};
 use super::super::signal::{NetBurstSignal, Signal};
 use super::tagging::{EXECUTION_EVENT, Escr};
@@ -33,7 +33,7 @@ impl NetBurst {
         let filter = filter(cccr);
         if filter == NON_SLEEP {
             // Any ESCR that selects an event suffices; rings and threads do not matter.
-            let cycles = activity.iter().map(|it| Told::of(it).core);
+            let cycles = activity.iter().map(|it| ContextCounts::of(it).core);
             return if escr.event() == 0 { 0 } else { cycles.max().unwrap_or(0) };
         }
         if !wiring::can_select(msr, escr.event(), self.generation.late_ioq) {
@@ -68,7 +68,7 @@ impl NetBurst {
             upstream: None,
             replay: None,
         };
-        let told = match intrinsic(&selected) {
+        let own = match intrinsic(&selected) {
             Some(Signal::Instructions) => slice.instructions,
             Some(Signal::Clock(Clock::Core)) => slice.core_cycles,
             _ => 0,
@@ -83,7 +83,7 @@ impl NetBurst {
             }
             _ => false,
         });
-        told + heard.map(|(_, times)| times).sum::<u64>()
+        own + heard.map(|(_, times)| times).sum::<u64>()
     }
 }
 

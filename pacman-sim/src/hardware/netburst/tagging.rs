@@ -55,8 +55,8 @@ impl NetBurst {
         Escr { msr, value: self.escr[(msr - ESCR) as usize] }
     }
 
-    /// Whether what must be programmed beside the counting ESCR is: the tag that the
-    /// occurrence needs, or a partner.
+    /// Whether the selection that the counting ESCR needs is programmed: the tag of the
+    /// occurrence, or a partner.
     pub(super) fn is_fed(
         &self,
         counting: Escr,

@@ -8,7 +8,7 @@ use pacman_events::catalog;
 /// Not a multiple of anything.
 const TIMES: u64 = 1237;
 
-/// Occurrences that differ from `signal` in one respect that a counter can tell.
+/// Occurrences that differ from `signal` in one respect that a counter can detect.
 fn neighbours(signal: Signal) -> Vec<Signal> {
     match signal {
         Signal::Instructions => vec![Signal::Clock(Clock::Core), Signal::Clock(Clock::Reference)],

@@ -182,7 +182,7 @@ fn distributed_clocks_add_up_to_the_core_s() {
     assert_eq!((counts(0), counts(1)), ([1001, 10], [3001, 30]));
 }
 
-/// A core whose two contexts count the same off-core event, told to each by `tell`.
+/// A core whose two contexts count the same off-core event; `tell` has the occurrences of each.
 fn offcore(name: &str, tell: [(u8, u64); 2]) -> [u64; 2] {
     let mut core = core(name);
     for context in 0..2 {

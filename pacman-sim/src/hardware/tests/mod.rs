@@ -42,7 +42,7 @@ fn plan(model: CpuModel, lists: &[Vec<Encoding>]) -> Option<CorePlan> {
     Partition::ByDemand.plan(&pmu, &demands).ok()
 }
 
-/// Writes the registers of a placement as the manuals say, not as the driver does. Answers the
+/// Writes the registers of a placement as the manuals define, not as the driver does. Returns the
 /// index for RDPMC.
 fn program(core: &mut CorePmu, context: u8, placement: &Placement, encoding: &Encoding) -> u32 {
     let rings = if encoding.rings == Rings::default() { USER } else { encoding.rings };

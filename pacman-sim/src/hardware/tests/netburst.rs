@@ -77,7 +77,7 @@ fn an_event_that_knows_no_threads_counts_both_with_either_bit() {
 
 #[test]
 fn the_active_thread_field_says_when_to_count() {
-    // Field, and the counts of 10 instructions alone and of 10 beside the sibling's.
+    // Field, and the counts of 10 instructions alone and of 10 while the sibling runs.
     for (field, counts) in [(0, [0, 0]), (1, [10, 0]), (2, [0, 10]), (3, [10, 10])] {
         let mut core = core("p4");
         core.write(0, 0x3b8, 0x0400_0204).unwrap();

@@ -79,7 +79,7 @@ fn near(random: u64, events: &[(u64, u64, Signal)], any_thread: bool) -> u64 {
     let plain = [0xc0, 0x3c, 0x1bb];
     let at = random as usize % (events.len() + plain.len());
     let event = events.get(at).map_or_else(|| plain[at - events.len()], |it| it.0);
-    // The slow clocks beside core cycles have tests of their own.
+    // The slow clocks have tests of their own.
     let masks = if event == 0x3c { [0; 3] } else { [0x100, 0x200, 0x1000] };
     let flips = [&[0, 0, 0, 0x4_0000, 0x80_0000, 0x100_0000], &masks[..]].concat();
     let any = if any_thread { random >> 40 & 1 } else { 0 };
