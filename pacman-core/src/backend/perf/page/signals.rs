@@ -10,7 +10,7 @@ use perf_event_open_sys::bindings::{perf_event_attr, perf_event_mmap_page};
 use super::{CounterLocation, CounterLocations, Pages};
 use crate::arch::{RawCount, Register, WIDTH};
 use crate::backend::Target;
-use crate::backend::perf::sys::{Errno, PAGE, PerfSys};
+use crate::seam::{Errno, PAGE, PerfSys};
 
 const EVENTS: usize = 2;
 /// The events stand still: whoever mixes two locations of an event sees another count.
