@@ -58,7 +58,8 @@ pub(crate) fn decide<'w>(
     let (Some(adapting), None) = (adapting, asked) else { return unadapted(threads) };
     let Some(usual) = worker.pool.usual(region.runtime) else { return unadapted(0) };
     let adapted = &region.adapted;
-    if !adapted.has_run_before() {
+    if !adapted.has_run() {
+        adapted.runs();
         return unadapted(0);
     }
     let limited = adapting.limited(usual);

@@ -127,7 +127,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
                 "seen through OMPT, which reports teams after they have started".to_owned()
             }
             None if adapting::is_impossible() => "nothing is adapted here".to_owned(),
-            None if !region.adapted.has_run_before() => {
+            None if !region.adapted.has_run() => {
                 "ran too few times: the first execution shows what a region does".to_owned()
             }
             None if region.adapted.is_short() => {
