@@ -15,11 +15,12 @@ use pacman_regions::arena::EVENTS;
 use pacman_regions::{Event, EventFacts};
 
 use crate::notes;
+use crate::plan::Plan;
 use crate::process;
 
 /// The events of this process; made at its first region, and again after a fork.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct EventPlan {
     session: Option<Session>,
     /// The indices in `events` of each set's counts; several sets take turns.
     pub(crate) sets: Vec<Vec<usize>>,
@@ -33,35 +34,35 @@ pub(crate) struct Plan {
     pub(crate) counted: Vec<usize>,
 }
 
-static PLAN: AtomicPtr<Plan> = AtomicPtr::new(std::ptr::null_mut());
+static PLAN: AtomicPtr<EventPlan> = AtomicPtr::new(std::ptr::null_mut());
 /// Held while a plan is made, and while a thread's counters are opened or closed. The child of a fork
 /// must not find any of these half done.
 pub(crate) static OPENING: Lock<()> = Lock::new(());
 
-impl Plan {
+impl EventPlan {
     /// The plan of this process.
     #[inline]
-    pub(crate) fn current() -> &'static Plan {
+    pub(crate) fn current() -> &'static EventPlan {
         // ATOMICS: pairs with the release below.
         let plan = PLAN.load(Ordering::Acquire);
         // SAFETY: plans are never freed.
-        if plan.is_null() { Plan::make() } else { unsafe { &*plan } }
+        if plan.is_null() { EventPlan::make() } else { unsafe { &*plan } }
     }
 
     /// The plan, if any region has run.
-    pub(crate) fn made() -> Option<&'static Plan> {
+    pub(crate) fn made() -> Option<&'static EventPlan> {
         // SAFETY: plans are never freed.
         unsafe { PLAN.load(Ordering::Acquire).as_ref() }
     }
 
     #[cold]
-    fn make() -> &'static Plan {
+    fn make() -> &'static EventPlan {
         let _one = OPENING.lock();
-        if let Some(plan) = Plan::made() {
+        if let Some(plan) = EventPlan::made() {
             return plan;
         }
         descriptor::leave_a_floor();
-        let plan = Box::leak(Box::new(Plan::of(&process::options().events)));
+        let plan = Box::leak(Box::new(EventPlan::of(&process::options().events)));
         PLAN.store(plan, Ordering::Release);
         plan
     }
@@ -69,18 +70,18 @@ impl Plan {
     /// All events of the list that can be counted: together, or in sets that take turns. Adaptation may
     /// run a region on other threads at each execution, so that sets would be of different executions. It
     /// has as many events, in order, as can be counted together.
-    fn of(list: &str) -> Plan {
+    fn of(list: &str) -> EventPlan {
         let list = expanded(list);
         let names: Vec<&str> = pacman_core::Event::names_in(&list).collect();
-        let mut events = Plan::requested();
+        let mut events = EventPlan::requested();
         if names.is_empty() {
-            return Plan::uncounted(events);
+            return EventPlan::uncounted(events);
         }
         if let Ok(session) = start(&names) {
-            return Plan::counting(Some(session), events, (0..names.len()).collect());
+            return EventPlan::counting(Some(session), events, (0..names.len()).collect());
         }
-        if !process::is_adapted() {
-            if let Some(plan) = Plan::rotating(&names, &mut events) {
+        if !process::plan().adapts() {
+            if let Some(plan) = EventPlan::rotating(&names, &mut events) {
                 return plan;
             }
         }
@@ -94,13 +95,17 @@ impl Plan {
         }
         let fitting: Vec<&str> = counted.iter().map(|&fits| names[fits]).collect();
         let session = if fitting.is_empty() { None } else { start(&fitting).ok() };
-        Plan::counting(session, events, counted)
+        EventPlan::counting(session, events, counted)
     }
 
     /// The plan of a session that counts the requested events number `counted`.
-    fn counting(session: Option<Session>, mut events: Vec<Event>, mut counted: Vec<usize>) -> Plan {
+    fn counting(
+        session: Option<Session>,
+        mut events: Vec<Event>,
+        mut counted: Vec<usize>,
+    ) -> EventPlan {
         let Some(session) = session else {
-            return Plan::uncounted(events);
+            return EventPlan::uncounted(events);
         };
         // Behind these a session has what each core type of a hybrid counted of them.
         for part in session.events().iter().skip(counted.len()) {
@@ -108,18 +113,18 @@ impl Plan {
             events.push(Event { facts: facts(part), ..Event::unknown(part.name()) });
         }
         let (sets, measures) = (vec![counted.clone()], Vec::new());
-        Plan { session: Some(session), events, sets, measures, counted }
+        EventPlan { session: Some(session), events, sets, measures, counted }
     }
 
-    fn uncounted(events: Vec<Event>) -> Plan {
+    fn uncounted(events: Vec<Event>) -> EventPlan {
         let (sets, measures, counted) = (Vec::new(), Vec::new(), Vec::new());
-        Plan { session: None, events, sets, measures, counted }
+        EventPlan { session: None, events, sets, measures, counted }
     }
 
     /// The plan of sets that take turns, of all events that can be counted alone; `None` if there are no
     /// such sets. Notes why the other events are not counted.
     #[cold]
-    fn rotating(names: &[&str], events: &mut Vec<Event>) -> Option<Plan> {
+    fn rotating(names: &[&str], events: &mut Vec<Event>) -> Option<EventPlan> {
         let mut alone: Vec<usize> = Vec::new();
         for (number, name) in names.iter().enumerate() {
             match start(&[*name]) {
@@ -131,17 +136,17 @@ impl Plan {
         let session = builder(&able).ok()?.rotate_event_sets(EventSetRotation::PerExecution);
         let session = session.keep_figures_together().start_unreported().ok()?;
         let sets = session.sets();
-        let Plan { session, events, counted: places, .. } =
-            Plan::counting(Some(session), std::mem::take(events), alone);
+        let EventPlan { session, events, counted: places, .. } =
+            EventPlan::counting(Some(session), std::mem::take(events), alone);
         let of_plan = |set: &EventSet| set.events.iter().map(|&event| places[event]).collect();
         let all: Vec<Vec<usize>> = sets.iter().map(of_plan).collect();
         if all.len() < 2 {
             let measures = Vec::new();
-            return Some(Plan { session, events, sets: all, measures, counted: places });
+            return Some(EventPlan { session, events, sets: all, measures, counted: places });
         }
-        process::rotate_sets();
+        process::finds(Plan::ROTATES_SETS);
         let measures = measures(&events, &all);
-        Some(Plan { session, events, sets: all, measures, counted: Vec::new() })
+        Some(EventPlan { session, events, sets: all, measures, counted: Vec::new() })
     }
 
     /// Whether event sets take turns.
@@ -179,7 +184,7 @@ pub(crate) fn differences(before: &[u64; EVENTS], after: &[u64; EVENTS]) -> [u64
 
 /// The median count of each event of the process, from rounds that counted the events of `set`.
 pub(crate) fn of_events(set: &[usize], rounds: &[[u64; EVENTS]]) -> Vec<Option<u64>> {
-    let mut counts = vec![None; Plan::current().events.len()];
+    let mut counts = vec![None; EventPlan::current().events.len()];
     for (place, event) in set.iter().enumerate().filter(|_| !rounds.is_empty()) {
         let mut each: Vec<u64> = rounds.iter().map(|round| round[place]).collect();
         each.sort_unstable();
@@ -188,7 +193,7 @@ pub(crate) fn of_events(set: &[usize], rounds: &[[u64; EVENTS]]) -> Vec<Option<u
     counts
 }
 
-/// See [`Plan::measures`].
+/// See [`EventPlan::measures`].
 fn measures(events: &[Event], sets: &[Vec<usize>]) -> Vec<usize> {
     let is_in_all = |event: &usize| sets.iter().all(|set| set.contains(event));
     let follows = |event: &usize| {
@@ -252,7 +257,7 @@ pub(crate) fn path(attached: &Attached) -> &'static str {
 }
 
 /// Opens the calling thread's counters. If that fails the thread is only timed, and a note has the reason.
-pub(crate) fn attach(plan: &'static Plan) -> Option<Attached> {
+pub(crate) fn attach(plan: &'static EventPlan) -> Option<Attached> {
     let session = plan.session()?;
     if system_calls::are_forbidden() {
         notes::note("a thread was not counted: the program filters its system calls".to_owned());
@@ -288,7 +293,7 @@ impl Counters {
     /// Opens the calling thread's counters. If that fails the thread is only timed, and a note has the
     /// reason.
     pub(crate) fn open() -> Option<Counters> {
-        let attached = attach(Plan::current())?;
+        let attached = attach(EventPlan::current())?;
         let open = [const { UnsafeCell::new(Reading::EMPTY) }; DEPTH];
         Some(Counters { open, attached: ManuallyDrop::new(attached) })
     }

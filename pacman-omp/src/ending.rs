@@ -4,7 +4,7 @@ use pacman_core::system_calls;
 
 use crate::adapt;
 use crate::arena;
-use crate::counting::Plan;
+use crate::counting::EventPlan;
 use crate::defect;
 use crate::energy;
 use crate::isolation::{isolated, isolated_memory};
@@ -20,13 +20,13 @@ use crate::unreached;
 pub(crate) extern "C" fn at_exit() {
     if process::is_own() {
         isolated(unreached::note);
-        if process::has_waits() && !system_calls::are_forbidden() {
+        if process::plan().times_waits() && !system_calls::are_forbidden() {
             isolated(scheduling::record);
         }
-        if process::is_metered() {
+        if process::plan().meters() {
             isolated(energy::finish);
         }
-        if process::is_adapted() {
+        if process::plan().adapts() {
             region::all().into_iter().for_each(adapt::record_outcome);
         }
         // The recording above may have failed.
@@ -45,7 +45,7 @@ pub(crate) fn restrict() {
     packing::end();
     isolated(|| {
         module::meet_all();
-        Plan::current();
+        EventPlan::current();
         energy::stop();
         arena::map_ahead();
         notes::note(FILTERED.to_owned());

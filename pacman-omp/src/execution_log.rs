@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pacman_regions::arena::{EVENTS, LogBlock, LogEntry};
 
-use crate::counting::Plan;
+use crate::counting::EventPlan;
 use crate::isolation::isolated;
 use crate::process;
 use crate::rows::{self, OwnLog};
@@ -87,7 +87,7 @@ impl ExecutionLog {
         let left = |left: u32| left.checked_sub(1);
         LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).ok()?;
         let number = self.own.get().map(|own| own.number);
-        let own = rows::log(number, Plan::made().map_or(0, |plan| plan.counted.len()))?;
+        let own = rows::log(number, EventPlan::made().map_or(0, |plan| plan.counted.len()))?;
         self.own.set(Some(own));
         Some(own.block)
     }

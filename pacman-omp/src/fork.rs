@@ -12,7 +12,7 @@ use pacman_regions::arena::Writer;
 
 use crate::adapt;
 use crate::arena;
-use crate::counting::{self, Plan};
+use crate::counting::{self, EventPlan};
 use crate::energy::{self, METER, Meter};
 use crate::first_region::{self, FIRST_REGION, FirstRegion};
 use crate::interpose::{self, PrivateRuntime};
@@ -108,17 +108,17 @@ unsafe extern "C" fn in_child() {
     drop(locks);
     if is_filtered {
         arena::forget();
-        Plan::forget();
+        EventPlan::forget();
         Worker::forked();
         waits::forget_root();
         return;
     }
     recording::begin((0, 0));
     record_inherited();
-    if process::is_metered() {
+    if process::plan().meters() {
         isolated(|| energy::forked(Worker::known().map(Worker::address)));
     }
-    Plan::forget();
+    EventPlan::forget();
     Worker::forked();
     waits::forget_root();
 }

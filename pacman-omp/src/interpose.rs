@@ -230,8 +230,8 @@ fn share(function: Function, real: *mut c_void) -> *mut c_void {
 
 /// Whether calls of `function` need not come here, once its real function is that of all callers.
 fn passes(function: Function) -> bool {
-    let times_waits = process::has_waits() || process::is_adapted() && process::narrows();
-    !function.matters(times_waits)
+    let plan = process::plan();
+    !function.matters(plan.times_waits() || plan.narrows())
 }
 
 /// Has calls of `function` go on to `real` by themselves, if nothing here needs them. Changes of [`SHARED`] and

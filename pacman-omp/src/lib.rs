@@ -8,6 +8,7 @@
 //! 1. [`entry`]: the program calls its runtime (libgomp or libomp) and finds the preloaded library's function of
 //!    that name, which jumps to this library's. [`interpose`] finds the runtime of the caller, and [`runtime`] has the real function.
 //! 2. [`region`] finds the region by the compiler's function for its body.
+//!    [`team::Decision`] says what is done with the execution, of the [`plan`] of the process.
 //! 3. [`adapt`] may choose another number of threads, if the user allows it.
 //! 4. [`execution`] lets the real runtime start the [`team`]. The team runs this library's body, which calls
 //!    the program's.
@@ -66,6 +67,7 @@ mod notes;
 mod once;
 mod packing;
 mod phases;
+mod plan;
 mod process;
 mod recording;
 mod region;

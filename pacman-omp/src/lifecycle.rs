@@ -19,6 +19,7 @@ use crate::isolation::isolated;
 use crate::mappings;
 use crate::module;
 use crate::notes;
+use crate::plan::Plan;
 use crate::process;
 use crate::recording;
 use crate::region;
@@ -103,13 +104,12 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
         return;
     }
     notes::NOTES.lock().extend(wrong);
-    let adapted = options.adapt.is_some();
     defect::install_hook();
-    if process::set_up(options, Clock::detect(), adapted) {
+    if process::set_up(options, Clock::detect()) {
         // Once the program has begun, it may filter its system calls.
         mappings::take();
         first_region::take_mask();
-        if process::is_sampled() {
+        if process::plan().samples() {
             region::hide_bodies();
         }
         arena::open(process::options());
@@ -119,7 +119,7 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
         recording::command();
         notes::record_all();
         if process::options().energy && isolated(energy::open) {
-            process::meter();
+            process::finds(Plan::METERS);
         }
         #[cfg(not(test))]
         thread_exit::prepare();

@@ -12,6 +12,7 @@ use crate::interpose;
 use crate::isolation::isolated;
 use crate::notes;
 use crate::phases::{Mark, Phases, kernels, names};
+use crate::plan::Plan;
 use crate::process;
 use crate::rows;
 use crate::worker::Worker;
@@ -66,7 +67,7 @@ fn begin_on(
     let counters = worker.prepared();
     let begun = worker.phases.with(|phases| {
         let known = find(phases);
-        if known.is_none() && process::has_waits() {
+        if known.is_none() && process::plan().times_waits() {
             // Its waits would be missing in executions of regions that are only counted.
             process::marks_phases();
             worker.countdowns.forget();
@@ -78,7 +79,9 @@ fn begin_on(
         }
         let number = phases.number(at);
         if kind.is_kernel() {
-            process::has_kernels();
+            if !process::plan().runs_kernels() {
+                process::finds(Plan::RUNS_KERNELS);
+            }
             kernels::opens(number + 1);
             worker.phases.set_label(number + 1);
         }
@@ -89,7 +92,7 @@ fn begin_on(
                 open.counters = counters;
             }
         }
-        if process::has_waits() {
+        if process::plan().times_waits() {
             open.waits = Some(worker.waits.begin_phase(|| worker.now()));
         }
         open.ticks = worker.now();

@@ -2,11 +2,13 @@
 
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
 use pacman_core::system_calls;
-use pacman_regions::{Objective, Options, Rank};
+use pacman_regions::{Options, Rank};
+
+use crate::plan::Plan;
 
 struct Setup {
     options: Options,
@@ -17,48 +19,30 @@ struct Setup {
 #[repr(align(64))]
 pub(crate) struct Shared {
     observed: AtomicBool,
-    /// The work at regions in addition to observing them: [`ADAPTED`], [`METERED`], [`WAITS`],
-    /// [`KERNELS`], [`SAMPLED`], [`ROTATES`] and [`TRACED`].
-    kind: AtomicU8,
+    /// See [`plan`], in bits.
+    plan: AtomicU16,
     /// When this process began, in ticks; a forked child has its own.
     begun: AtomicU64,
     /// Calls of the program that may change the size of its teams.
     changes: AtomicU32,
     /// See [`config_epoch`].
     config_epoch: AtomicU32,
-    /// See [`times_waits`]. The executions under way whose waits are timed for adaptation, and one more if
+    /// See [`may_time_waits`]. The executions under way whose waits are timed for adaptation, and one more if
     /// the waits of all executions are timed.
     timed: AtomicU32,
 }
-
-/// Regions may run with other threads than the program would use.
-const ADAPTED: u8 = 1;
-/// Energy is read around regions.
-const METERED: u8 = 2;
-/// Waits inside regions are timed. Regions are not adapted then.
-const WAITS: u8 = 4;
-/// The program runs kernels of Kokkos, whose regions have labels.
-const KERNELS: u8 = 8;
-/// Short regions are timed in some executions only. Nothing else but their waits is recorded then.
-const SAMPLED: u8 = 16;
-/// Event sets take turns on the counters.
-const ROTATES: u8 = 32;
-/// Single executions are logged. Regions are not adapted then.
-const TRACED: u8 = 64;
-/// The threads of teams may be packed.
-const PACKS: u8 = 128;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static RANK: OnceLock<Rank> = OnceLock::new();
 pub(crate) static SHARED: Shared = Shared {
     observed: AtomicBool::new(false),
-    kind: AtomicU8::new(0),
+    plan: AtomicU16::new(0),
     begun: AtomicU64::new(0),
     changes: AtomicU32::new(0),
     config_epoch: AtomicU32::new(1),
     timed: AtomicU32::new(0),
 };
-/// Where [`times_waits`] reads, for entries in assembly.
+/// Where [`may_time_waits`] reads, for entries in assembly.
 pub(crate) const TIMED_AT: usize = std::mem::offset_of!(Shared, timed);
 
 /// The process that this state belongs to: the child of a `vfork` has another number.
@@ -72,26 +56,22 @@ static OWN: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 static MAY_SHARE_MEMORY: AtomicBool = AtomicBool::new(false);
 
 /// Sets the options, once; false if they are set already.
-pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
-    let waits = if options.waits { WAITS } else { 0 };
-    let traced = if options.trace { TRACED } else { 0 };
-    let is_sampled = options.overhead.is_some() && options.events.is_empty() && !options.energy;
-    let kind = match adapted {
-        true if may_pack(&options) => ADAPTED | PACKS,
-        true => ADAPTED,
-        false => waits | traced | if is_sampled { SAMPLED } else { 0 },
-    };
-    SHARED.kind.store(kind, Ordering::Relaxed);
-    SHARED.timed.store(u32::from(has_waits()), Ordering::Relaxed);
+pub(crate) fn set_up(options: Options, clock: Clock) -> bool {
+    let plan = Plan::of(&options);
+    SHARED.plan.store(plan.bits(), Ordering::Relaxed);
+    SHARED.timed.store(u32::from(plan.times_waits()), Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
 }
 
-/// Whether the threads of teams may be packed: teams keep their sizes, and times decide.
-fn may_pack(options: &Options) -> bool {
-    options.adapt == Some(Objective::Time)
-        && !options.narrow
-        && !options.energy
-        && options.watch.is_some()
+/// The work of this process at its regions.
+#[inline(always)]
+pub(crate) fn plan() -> Plan {
+    Plan::from_bits(SHARED.plan.load(Ordering::Relaxed))
+}
+
+/// A part of the plan shows now.
+pub(crate) fn finds(part: Plan) {
+    SHARED.plan.fetch_or(part.bits(), Ordering::Relaxed);
 }
 
 /// Sets the rank that a launcher gave, once.
@@ -110,7 +90,7 @@ pub(crate) fn rank() -> Option<Rank> {
 pub(crate) fn begin(ran: u64) {
     SHARED.begun.store(clock().now().saturating_sub(ran), Ordering::Relaxed);
     // The members of the parent's teams do not end in a child.
-    SHARED.timed.store(u32::from(has_waits()), Ordering::Relaxed);
+    SHARED.timed.store(u32::from(plan().times_waits()), Ordering::Relaxed);
     PID.store(std::process::id(), Ordering::Relaxed);
     mark_own();
 }
@@ -146,11 +126,6 @@ pub(crate) fn may_share_memory() {
     MAY_SHARE_MEMORY.store(true, Ordering::Relaxed);
 }
 
-/// From now on energy is read around regions. The program has not begun yet.
-pub(crate) fn meter() {
-    SHARED.kind.fetch_or(METERED, Ordering::Relaxed);
-}
-
 /// Starts to observe regions.
 pub(crate) fn observe() {
     SHARED.observed.store(true, Ordering::Release);
@@ -172,38 +147,9 @@ pub(crate) fn is_observed() -> bool {
     SHARED.observed.load(Ordering::Acquire)
 }
 
-/// Whether regions are observed and nothing else.
-#[inline]
-pub(crate) fn only_observes() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) == 0
-}
-
-/// Whether regions may run with other threads than the program would use.
-#[inline]
-pub(crate) fn is_adapted() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & ADAPTED != 0
-}
-
-/// Whether the threads of teams may be packed.
-#[inline]
-pub(crate) fn packs() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & PACKS != 0
-}
-
-/// Whether adaptation may give teams fewer threads, which the program can notice.
-pub(crate) fn narrows() -> bool {
-    options().narrow
-}
-
-/// Whether waits inside regions are timed.
-#[inline]
-pub(crate) fn has_waits() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & WAITS != 0
-}
-
 /// Whether some thread may be in a part whose waits are timed: on request, or for adaptation.
 #[inline]
-pub(crate) fn times_waits() -> bool {
+pub(crate) fn may_time_waits() -> bool {
     // ATOMICS: the primary thread sets it before the runtime starts the other members.
     SHARED.timed.load(Ordering::Relaxed) != 0
 }
@@ -216,67 +162,6 @@ pub(crate) fn time_waits_of<R>(execution: impl FnOnce() -> R) -> R {
     let less = |timed: u32| timed.checked_sub(1);
     let _ = SHARED.timed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     answer
-}
-
-/// Whether waits inside regions are timed, regions may have labels, event sets take turns, or executions
-/// are logged.
-#[inline]
-pub(crate) fn needs_more_than_times() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & (WAITS | KERNELS | ROTATES | TRACED) != 0
-}
-
-/// Whether event sets take turns on the counters.
-#[inline]
-pub(crate) fn rotates_sets() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & ROTATES != 0
-}
-
-/// Event sets take turns on the counters, from the first region on.
-pub(crate) fn rotate_sets() {
-    SHARED.kind.fetch_or(ROTATES, Ordering::Relaxed);
-}
-
-/// Whether single executions are logged.
-#[inline]
-pub(crate) fn is_traced() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & TRACED != 0
-}
-
-/// Whether waits are timed and nothing else happens to regions.
-#[inline(always)]
-pub(crate) fn only_times_waits() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) == WAITS
-}
-
-/// Whether executions of short regions may be counted only.
-#[inline]
-pub(crate) fn is_sampled() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & SAMPLED != 0
-}
-
-/// The same, and no region has the label of a kernel.
-#[inline]
-pub(crate) fn is_sampled_by_body() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & (SAMPLED | KERNELS) == SAMPLED
-}
-
-/// The part of a region's time that observing it may take.
-pub(crate) fn overhead_budget() -> f64 {
-    options().overhead.map_or(1.0, |budget| budget.part())
-}
-
-/// Whether the program runs kernels of Kokkos.
-#[inline]
-pub(crate) fn runs_kernels() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & KERNELS != 0
-}
-
-/// The program runs a kernel of Kokkos.
-#[inline]
-pub(crate) fn has_kernels() {
-    if !runs_kernels() {
-        SHARED.kind.fetch_or(KERNELS, Ordering::Relaxed);
-    }
 }
 
 /// See [`end_observing`].
@@ -299,12 +184,6 @@ pub(crate) fn has_phases() -> bool {
 /// The program marks a phase.
 pub(crate) fn marks_phases() {
     MARKS_PHASES.store(true, Ordering::Relaxed);
-}
-
-/// Whether energy is read around regions.
-#[inline]
-pub(crate) fn is_metered() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & METERED != 0
 }
 
 /// Whether memory is this process's own: the child of a `vfork` has its parent's. The system is asked only where such a
@@ -361,11 +240,6 @@ pub(crate) fn may_change_teams() {
 #[inline]
 pub(crate) fn changes() -> u32 {
     SHARED.changes.load(Ordering::Relaxed)
-}
-
-/// Whether each execution is decided by itself: energy is read around it, or it needs more than times.
-pub(crate) fn decides_each() -> bool {
-    is_metered() || needs_more_than_times()
 }
 
 /// The number of events after which a region may no longer run as it did before. Never 0.

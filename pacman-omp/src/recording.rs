@@ -30,7 +30,7 @@ pub(crate) fn begin((ticks, nanos): (u64, u64)) {
         began: u64::try_from(began.as_nanos()).unwrap_or(u64::MAX),
         seconds_per_tick: seconds_per_tick(),
         adapted: process::options().adapt.is_some(),
-        waits: process::has_waits(),
+        waits: process::plan().times_waits(),
     });
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn confirmed(first: &'static Region, body: u64) -> Option<&'static Re
 /// they need not ask for one.
 pub(crate) fn key(body: u64, label: u32) -> u64 {
     let label = u64::from(label);
-    let body = if process::is_sampled() { body ^ SAMPLED } else { body };
+    let body = if process::plan().samples() { body ^ SAMPLED } else { body };
     body ^ label << 48 ^ (label.wrapping_mul(0x9e37) & 0xffff) << 4
 }
 

@@ -14,7 +14,7 @@ use pacman_regions::arena::{
 };
 
 use crate::arena;
-use crate::counting::Plan;
+use crate::counting::EventPlan;
 use crate::recording;
 
 const _: () = assert!(EVENTS == MAX_EVENTS, "a row has a place for each count of a reading");
@@ -68,7 +68,7 @@ impl Spare {
 /// Records what counts mean, before the first row.
 fn record_events() {
     if !EVENTS_RECORDED.swap(true, Ordering::Relaxed) {
-        let plan = Plan::current();
+        let plan = EventPlan::current();
         recording::events(&plan.events, &plan.sets);
     }
 }

@@ -124,7 +124,7 @@ impl Adapting {
         }
         let all = Candidates::for_team(&self.topology, default as usize, None).ok()?;
         let all = if places { all } else { all.by_threads().ok()? };
-        let all = if process::narrows() { all } else { all.of_default_size() };
+        let all = if process::plan().narrows() { all } else { all.of_default_size() };
         if let Some(known) = &mut known {
             known.push((default, places, all.clone()));
         }
@@ -222,7 +222,7 @@ fn prepare() -> Option<Adapting> {
     let predictor = model.and_then(|path| model::load(path, &topology, &objective));
     let memory = Memory::read(&topology);
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
-    let narrows = process::narrows();
+    let narrows = process::plan().narrows();
     if !narrows {
         notes::note(
             "teams and loops stay as the program has them: fewer threads need --narrow".to_owned(),

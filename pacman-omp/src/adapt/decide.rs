@@ -6,7 +6,6 @@ use pacman_adapt::State;
 use pacman_core::{Placement, system_calls};
 
 use super::adapting::{self, Adapting};
-use super::choice::Choice;
 use super::group;
 use crate::adapted::{
     Asked, CachedDecision, NEVER, Phase, TeamChoice, bind_from_now_on, has_bound, may_bind,
@@ -17,6 +16,16 @@ use crate::process;
 use crate::region::Region;
 use crate::seen::Seen;
 use crate::worker::Worker;
+
+/// How the next execution of a region runs.
+pub(crate) enum Choice<'w> {
+    /// As the execution before.
+    Cached(&'w CachedDecision),
+    /// With the program's own team; the controller learns nothing.
+    Unadapted,
+    /// With a team for this execution alone.
+    Once(TeamChoice),
+}
 
 /// The decision that is still valid for the next execution of `region`, a call of `entry` that asks for `threads`; 0
 /// leaves the number to the runtime.
@@ -40,7 +49,7 @@ pub(crate) fn decide<'w>(
     threads: u32,
 ) -> Choice<'w> {
     // Read before the conditions of the decision.
-    let epoch = if process::decides_each() { NEVER } else { process::config_epoch() };
+    let epoch = if process::plan().only_adapts() { process::config_epoch() } else { NEVER };
     let by_clause = worker.take_pushed() || threads > 0;
     let asked = Asked::by(entry, worker.depth(), by_clause, worker.has_set_size());
     region.adapted.request.note(asked);
@@ -49,7 +58,8 @@ pub(crate) fn decide<'w>(
     let (Some(adapting), None) = (adapting, asked) else { return unadapted(threads) };
     let Some(usual) = worker.pool.usual(region.runtime) else { return unadapted(0) };
     let adapted = &region.adapted;
-    if !adapted.has_run_before() {
+    if !adapted.has_run() {
+        adapted.runs();
         return unadapted(0);
     }
     let limited = adapting.limited(usual);

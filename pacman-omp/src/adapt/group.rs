@@ -23,7 +23,7 @@ use pacman_regions::{Adaptation, RuntimeFamily};
 use try_lock::TryLock;
 
 use super::adapting::{self, Adapting};
-use super::choice::Choice;
+use super::decide::Choice;
 use super::hold::switch_back_cost;
 use super::restart_cost::{charge_alone, thread_cost};
 use crate::adapted::{
@@ -89,7 +89,7 @@ pub(super) fn decide<'w>(
     default: u32,
 ) -> Option<Choice<'w>> {
     let may_be_grouped =
-        process::narrows() && adapting.objective.is_time() && default > 1 && !has_bound();
+        process::plan().narrows() && adapting.objective.is_time() && default > 1 && !has_bound();
     if !may_be_grouped {
         return None;
     }

@@ -57,11 +57,23 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
     }
 }
 
-/// An execution by a [cached decision](super::Choice::Cached) took `ticks` with a team of `size`, and
-/// must be reported.
+/// An execution by a [cached decision](super::Choice::Cached) took `ticks` with a team of `size`.
+#[inline(always)]
+pub(crate) fn ended_cached(
+    region: &'static Region,
+    worker: &Worker,
+    cached: &CachedDecision,
+    size: u32,
+    ticks: u64,
+) {
+    if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
+        report_cached(region, worker, cached, size, ticks);
+    }
+}
+
 #[cold]
 #[inline(never)]
-pub(crate) fn finished_cached(
+fn report_cached(
     region: &'static Region,
     worker: &Worker,
     cached: &CachedDecision,

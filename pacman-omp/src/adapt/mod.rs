@@ -11,7 +11,6 @@
 //! With [`packed`] teams keep their sizes, and their threads are confined to fewer contexts.
 
 mod adapting;
-mod choice;
 mod decide;
 mod group;
 mod hold;
@@ -25,8 +24,7 @@ mod restart_cost;
 mod sharing;
 
 pub(crate) use adapting::leave_shared;
-pub(crate) use choice::Choice;
-pub(crate) use decide::{cached, decide};
-pub(crate) use learn::{finished, finished_alone, finished_cached};
+pub(crate) use decide::{Choice, cached, decide};
+pub(crate) use learn::{ended_cached, finished, finished_alone};
 pub(crate) use outcome::{enter_labelled, enter_region, record_outcome};
 pub(crate) use places::mask_matters;

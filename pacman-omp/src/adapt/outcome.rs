@@ -75,7 +75,7 @@ pub(crate) fn enter_labelled(base: &Region, label: u32) -> Option<&'static Regio
 /// Writes the record of `region`.
 #[cold]
 pub(crate) fn record_outcome(region: &Region) {
-    if !process::is_adapted() || !process::options().records() {
+    if !process::plan().adapts() || !process::options().records() {
         return;
     }
     // A thread that holds the slot writes the same.
@@ -99,10 +99,10 @@ pub(super) fn record_group() {
 
 /// The facts of the record. `threads` is 0 for a region that runs with the program's own teams.
 fn outcome(region: &Region) -> Option<Adaptation> {
-    if !process::is_adapted() {
+    if !process::plan().adapts() {
         return None;
     }
-    if process::packs() && region.entry != Function::ompt_start_tool {
+    if process::plan().packs() && region.entry != Function::ompt_start_tool {
         if let Some(packed) = packing::adaptation(&region.adapted.packing) {
             let all_in_rows = region.seen.get() & (Seen::TASKS | Seen::NESTED) == 0;
             return Some(Adaptation { all_in_rows, ..packed });
@@ -127,7 +127,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
                 "seen through OMPT, which reports teams after they have started".to_owned()
             }
             None if adapting::is_impossible() => "nothing is adapted here".to_owned(),
-            None if !region.adapted.has_run_before() => {
+            None if !region.adapted.has_run() => {
                 "ran too few times: the first execution shows what a region does".to_owned()
             }
             None if region.adapted.is_short() => {

@@ -40,9 +40,14 @@ pub(crate) struct OutcomeRecord {
 }
 
 impl Adapted {
-    /// Whether the region has run before. From now on it has.
-    pub(crate) fn has_run_before(&self) -> bool {
-        self.has_run.load(Ordering::Relaxed) || self.has_run.swap(true, Ordering::Relaxed)
+    /// Whether the region has run before.
+    pub(crate) fn has_run(&self) -> bool {
+        self.has_run.load(Ordering::Relaxed)
+    }
+
+    /// The region runs.
+    pub(crate) fn runs(&self) {
+        self.has_run.store(true, Ordering::Relaxed);
     }
 
     /// Whether the region is too short to be decided alone.
@@ -71,5 +76,18 @@ impl Adapted {
     pub(crate) fn advance_generation(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
         process::advance_config_epoch();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_has_run_when_it_runs_and_not_when_somebody_asks() {
+        let adapted = Adapted::default();
+        assert!(!adapted.has_run() && !adapted.has_run());
+        adapted.runs();
+        assert!(adapted.has_run());
     }
 }

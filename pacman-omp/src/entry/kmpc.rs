@@ -96,20 +96,10 @@ unsafe extern "C-unwind" fn fork_call(
         if threads > 0 {
             push_num_threads(team, place, threads);
         }
-        let body = match mode {
-            TeamMode::Unobserved => kmpc_bare,
-            TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>,
-            TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>,
-            TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>,
-            TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>,
-            TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>,
-            TeamMode::Traced => kmpc_watched::<{ mode::TRACED }>,
-            TeamMode::Packed => kmpc_watched::<{ mode::PACKED }>,
-        };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
             let real: ForkCall = std::mem::transmute(real);
-            real(place, 1, body, ptr::from_ref(team));
+            real(place, 1, kmpc_body(mode), ptr::from_ref(team));
         }
     };
     let bare = |runtime: &'static Runtime| {
@@ -148,8 +138,9 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let (data, threads) = (words.as_mut_ptr().cast(), u32::from(condition == 0));
     let call = || Call { entry: name, body, data, words: count, threads, source };
-    let start = move |team: &Team, threads: u32, _| {
+    let start = move |team: &Team, threads: u32, mode: TeamMode| {
         let Some(real) = team.real(name) else { return };
+        team.set_mode(mode);
         if condition != 0 && threads > 0 {
             push_num_threads(team, place, threads);
         }
@@ -196,6 +187,21 @@ fn push_num_threads(team: &Team, place: *const Ident, threads: u32) {
         let number: unsafe extern "C" fn(*const Ident) -> i32 = std::mem::transmute(number);
         let push: unsafe extern "C" fn(*const Ident, i32, i32) = std::mem::transmute(push);
         push(place, number(place), threads as i32);
+    }
+}
+
+/// The body that every member of a libomp team runs.
+#[inline(always)]
+fn kmpc_body(mode: TeamMode) -> Microtask {
+    match mode {
+        TeamMode::Unobserved => kmpc_bare,
+        TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>,
+        TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>,
+        TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>,
+        TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>,
+        TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>,
+        TeamMode::Traced => kmpc_watched::<{ mode::TRACED }>,
+        TeamMode::Packed => kmpc_watched::<{ mode::PACKED }>,
     }
 }
 
@@ -269,16 +275,5 @@ unsafe extern "C-unwind" fn kmpc_bare(gtid: *mut i32, btid: *mut i32, team: *con
 unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *const Team) {
     // SAFETY: libomp passes the team that was started with this body, which lives until all members are done, and the
     // numbers of the calling member.
-    unsafe {
-        match (*team).mode() {
-            TeamMode::Unobserved => kmpc_bare(gtid, btid, team),
-            TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>(gtid, btid, team),
-            TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>(gtid, btid, team),
-            TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>(gtid, btid, team),
-            TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>(gtid, btid, team),
-            TeamMode::Rotating => kmpc_watched::<{ mode::ROTATING }>(gtid, btid, team),
-            TeamMode::Traced => kmpc_watched::<{ mode::TRACED }>(gtid, btid, team),
-            TeamMode::Packed => kmpc_watched::<{ mode::PACKED }>(gtid, btid, team),
-        }
-    }
+    unsafe { kmpc_body((*team).mode())(gtid, btid, team) }
 }

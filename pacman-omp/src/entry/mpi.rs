@@ -31,7 +31,7 @@ functions!(entries);
 /// Begins to time a call, if it is timed.
 pub(super) fn begin(call: &Call, real: *mut c_void) -> Option<Onward> {
     debug_assert_eq!(call.function.kind(), CallKind::Mpi);
-    if !process::has_waits() || !is_mpi_s(call.caller, call.function) {
+    if !process::plan().times_waits() || !is_mpi_s(call.caller, call.function) {
         return None;
     }
     let worker = Worker::here();

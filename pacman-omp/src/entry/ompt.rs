@@ -27,6 +27,7 @@ use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
+use crate::team::Decision;
 use crate::waits::{Company, PartKey};
 use crate::worker::{OmptState, OpenRegion, ParallelData, Part, TimedPart, Worker, waits};
 
@@ -74,17 +75,11 @@ unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int
     // SAFETY: the specification's type of `ompt_set_callback`, and its types for these callbacks.
     unsafe {
         let set: unsafe extern "C" fn(c_int, *const c_void) -> c_int = std::mem::transmute(set);
-        // Two pairs of callbacks, so that energy costs nothing where it is not read.
-        if process::is_metered() {
-            set(PARALLEL_BEGIN, parallel_begin_metered as *const c_void);
-            set(PARALLEL_END, parallel_end_metered as *const c_void);
-        } else {
-            set(PARALLEL_BEGIN, parallel_begin as *const c_void);
-            set(PARALLEL_END, parallel_end as *const c_void);
-        }
+        set(PARALLEL_BEGIN, parallel_begin as *const c_void);
+        set(PARALLEL_END, parallel_end as *const c_void);
         set(IMPLICIT_TASK, implicit_task as *const c_void);
         set(SYNC_REGION, sync_region as *const c_void);
-        if process::has_waits() {
+        if process::plan().times_waits() {
             ompt_waits::register(set);
         }
     }
@@ -120,27 +115,14 @@ unsafe extern "C" fn parallel_begin(
         true => Nested::Inside,
         false => Nested::No,
     };
-    worker.open_region();
-    regions.push(OpenRegion { data, region, begun: worker.now(), size: 1, nested });
-    // SAFETY: as above.
-    unsafe { *parallel = data.0 };
-}
-
-/// As [`parallel_begin`], with energy.
-unsafe extern "C" fn parallel_begin_metered(
-    task: *mut u64,
-    frame: *const c_void,
-    parallel: *mut u64,
-    requested: c_uint,
-    flags: c_int,
-    caller: *const c_void,
-) {
-    let worker = Worker::here();
-    if !worker.is_starting() && worker.depth() == 0 {
+    let Decision { meters, .. } = Decision::of(process::plan(), nested, false);
+    if meters {
         energy::begin(worker.address());
     }
-    // SAFETY: the runtime's own arguments of this callback.
-    unsafe { parallel_begin(task, frame, parallel, requested, flags, caller) };
+    worker.open_region();
+    regions.push(OpenRegion { data, region, begun: worker.now(), size: 1, nested, meters });
+    // SAFETY: as above.
+    unsafe { *parallel = data.0 };
 }
 
 /// The region that starts at a call. The runtime does not show the body.
@@ -169,47 +151,29 @@ unsafe extern "C" fn parallel_end(
     _flags: c_int,
     caller: *const c_void,
 ) {
-    // SAFETY: the runtime's own word for the region, in a callback of that region.
-    unsafe { ended(parallel, caller) };
-}
-
-/// As [`parallel_end`], with energy.
-unsafe extern "C" fn parallel_end_metered(
-    parallel: *mut u64,
-    _task: *mut u64,
-    _flags: c_int,
-    caller: *const c_void,
-) {
-    // SAFETY: the runtime's own word for the region, in a callback of that region.
-    let Some((worker, region)) = (unsafe { ended(parallel, caller) }) else { return };
-    if worker.depth() == 0 {
-        energy::end(worker.address(), region.number);
-    }
-}
-
-/// Enters the region that has ended, if it is known.
-#[inline(always)]
-unsafe fn ended(
-    parallel: *mut u64,
-    caller: *const c_void,
-) -> Option<(&'static Worker, &'static Region)> {
     // SAFETY: the tool's word for this region.
     let data = ParallelData(unsafe { *parallel });
-    let worker = Worker::known()?;
-    let mut regions = worker.ompt.regions.try_borrow_mut().ok()?;
-    let known = regions.iter().rposition(|region| region.data == data);
-    // LLVM 19 has freed an inner team by now, and the word may belong to another thread's region.
-    let called = || regions.iter().rposition(|it| Some(it.region.body()) == before(caller));
-    let place = known.or_else(called)?;
-    let ended = regions.swap_remove(place);
-    drop(regions);
-    let own_work = if process::has_waits() { worker.waits.own_work() } else { 0 };
+    let Some(worker) = Worker::known() else { return };
+    let Some(ended) = taken(worker, data, caller) else { return };
+    let own_work = if process::plan().times_waits() { worker.waits.own_work() } else { 0 };
     let (begun, since) = process::own(ended.begun + own_work);
     let ticks = worker.now().saturating_sub(begun);
     let region = (ended.region.number, || worker.starter());
     worker.rows.enter(region, since, ticks, ended.size, || ended.nested);
     worker.close_region();
-    Some((worker, ended.region))
+    if ended.meters {
+        energy::end(worker.address(), ended.region.number);
+    }
+}
+
+/// Takes out the open region that has ended, if it is known.
+fn taken(worker: &Worker, data: ParallelData, caller: *const c_void) -> Option<OpenRegion> {
+    let mut regions = worker.ompt.regions.try_borrow_mut().ok()?;
+    let known = regions.iter().rposition(|region| region.data == data);
+    // LLVM 19 has freed an inner team by now, and the word may belong to another thread's region.
+    let called = || regions.iter().rposition(|it| Some(it.region.body()) == before(caller));
+    let place = known.or_else(called)?;
+    Some(regions.swap_remove(place))
 }
 
 unsafe extern "C" fn implicit_task(
@@ -248,11 +212,13 @@ unsafe extern "C" fn implicit_task(
     }
     let Ok(mut parts) = parts.try_borrow_mut() else { return };
     *task = data.0;
-    let weight = u32::from(!data.is_within());
+    let nested = if data.is_within() { Nested::Within } else { Nested::No };
+    let decision = Decision::of(process::plan(), nested, false);
     let outer = worker.team.replace(ptr::null());
-    let begun = worker.begin(Some(region));
-    let waits = process::has_waits().then(|| {
+    let begun = worker.begin_as(decision.mode, Some(region));
+    let waits = decision.times_waits.then(|| {
         let (team, region) = (data.0 as usize, region.number);
+        let weight = u32::from(!data.is_within());
         let company = Company { is_team: size > 1, is_nested, yields: true };
         let key = PartKey { team, region, thread: number, weight, company };
         let starting = region_begun.map(|region| begun.since(region));
@@ -260,7 +226,7 @@ unsafe extern "C" fn implicit_task(
         let around = waits::begin_part(worker, key, begun.counters());
         TimedPart { key, around, starting, open }
     });
-    parts.push(Part { task: data.0, begun, number, region, waits, weight, outer });
+    parts.push(Part { task: data.0, begun, number, region, waits, mode: decision.mode, outer });
 }
 
 /// Ends a part at the region's last barrier: workers hear of the end only when the next region begins.
@@ -293,7 +259,7 @@ fn end(task: u64) {
     let Some(worker) = Worker::known() else { return };
     let Ok(mut parts) = worker.ompt.parts.try_borrow_mut() else { return };
     let Some(place) = parts.iter().rposition(|part| part.task == task) else { return };
-    let Part { mut begun, number, region, waits, weight, outer, .. } = parts.swap_remove(place);
+    let Part { mut begun, number, region, waits, mode, outer, .. } = parts.swap_remove(place);
     drop(parts);
     worker.team.set(outer);
     if let Some(TimedPart { key, around, starting, open }) = waits {
@@ -304,8 +270,5 @@ fn end(task: u64) {
             all.truncate(open);
         }
     }
-    match weight {
-        0 => drop(worker.end_weighted(&begun, region, number, 0)),
-        _ => worker.end_either(&begun, region, number),
-    }
+    worker.end_as(mode, &begun, region, number);
 }

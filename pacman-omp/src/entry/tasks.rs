@@ -169,7 +169,7 @@ unsafe extern "C-unwind" fn run(block: *mut c_void) {
 
 /// The part in which the calling thread creates a task, if waits are timed there.
 fn origin() -> Option<(&'static Worker, PartKey)> {
-    if !process::has_waits() {
+    if !process::plan().times_waits() {
         return None;
     }
     let worker = Worker::known()?;

@@ -152,7 +152,7 @@ pub(super) fn watch(kind: CallKind) {
         CallKind::PushesNumThreads => Worker::here().pushes_size(),
         CallKind::SetsNumThreads => {
             // Inside of a region the program sets the size of the regions inside.
-            let worker = process::is_adapted().then(Worker::here);
+            let worker = process::plan().adapts().then(Worker::here);
             if let Some(worker) = worker.filter(|worker| worker.depth() == 0) {
                 worker.sets_size();
             }

@@ -67,7 +67,7 @@ fn untimed_at(
 ) -> Option<(&'static Worker, &'static Runtime, usize)> {
     let worker = Worker::known()?;
     let runtime = worker.counts_for.get()?;
-    if !process::is_sampled_by_body() || worker.depth() > 0 || worker.is_untimed() {
+    if !process::plan().samples_by_body() || worker.depth() > 0 || worker.is_untimed() {
         return None;
     }
     let place = worker.untimed_at(place(worker, runtime))?;
@@ -84,7 +84,7 @@ pub(crate) fn choose_next(
     ticks: u64,
     threads: u32,
 ) {
-    let budget = process::overhead_budget();
+    let budget = process::options().overhead.map_or(1.0, |budget| budget.part());
     let now = worker.now();
     // The time of this thread outside of the execution, and the library's own work in it.
     let beside = now.saturating_sub(called).saturating_sub(ticks);
@@ -98,7 +98,7 @@ pub(crate) fn choose_next(
     let runtime = worker.counts_for.get().unwrap_or(region.runtime);
     worker.counts_for.set(Some(runtime));
     // A phase would lack the waits of executions inside of it that are not timed.
-    let may_be_skipped = !(process::has_waits() && process::has_phases())
+    let may_be_skipped = !(process::plan().times_waits() && process::has_phases())
         && region.seen.get() & (Seen::NESTED | Seen::MPI) == 0
         && ptr::eq(runtime, region.runtime)
         && worker.can_count(region);

@@ -1,8 +1,6 @@
 //! One execution of a region, from the call of its entry to the end of its team.
 
 mod budget;
-mod labels;
-mod observed;
 mod part;
 mod run;
 mod started;

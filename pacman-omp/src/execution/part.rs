@@ -12,7 +12,7 @@ use crate::process;
 use crate::region::Region;
 use crate::rows;
 use crate::seen::Seen;
-use crate::team::{Team, UNKNOWN, mode};
+use crate::team::{AdaptedRun, Team, UNKNOWN, mode};
 use crate::waits::{Company, PartKey};
 use crate::worker::{PartStart, Worker, waits};
 
@@ -40,17 +40,14 @@ impl Team {
             number()
         };
         if MODE == mode::ADAPTED {
-            return Part { team: self, region, worker, thread }.adapted(counting, body);
+            return self.adapted(region, (worker, counting), thread, body);
         }
         if MODE == mode::PACKED {
             packing::take_part(&worker.crew, thread, rows::cpu);
         }
-        if MODE == mode::ROTATING {
-            return self.rotating(region, worker, thread, body);
-        }
-        let mut begun = self.begin(worker, counting, is_primary);
-        let may_wait = MODE == mode::SAMPLED || MODE == mode::TRACED;
-        if MODE == mode::WAITS || may_wait && process::has_waits() {
+        let mut begun = self.begin::<MODE>(region, (worker, counting), is_primary);
+        let may_wait = MODE == mode::SAMPLED || MODE == mode::TRACED || MODE == mode::ROTATING;
+        if MODE == mode::WAITS || may_wait && process::plan().times_waits() {
             let starting = begun.since(self.own.begun.get());
             let counters = begun.counters();
             // A reading of the processor clock takes longer than a short part.
@@ -64,26 +61,41 @@ impl Team {
         self.end::<MODE>(&begun, region, worker, thread);
     }
 
-    /// A member's part where event sets take turns.
-    fn rotating(&self, region: &Region, worker: &Worker, thread: u32, body: impl FnOnce()) {
-        worker.team.set(self);
-        let mut begun = worker.begin_in_set(region);
-        if process::has_waits() {
-            let starting = begun.since(self.own.begun.get());
-            begun.later(waits::part(worker, self.key(region, thread), starting, None, body));
-        } else {
-            worker.opens_part(region.number, thread, begun.at());
-            body();
+    /// A member's part in an adapted team.
+    #[inline(always)]
+    fn adapted(
+        &self,
+        region: &Region,
+        (worker, counting): (&Worker, impl Counting),
+        thread: u32,
+        body: impl FnOnce(),
+    ) {
+        // SAFETY: on the stack of the primary thread until all members are done.
+        let AdaptedRun { choice, time } = unsafe { &*self.adapted.get() };
+        if self.own.depth == 0 {
+            let places = choice.places.as_ref();
+            worker.binding.bind(places.and_then(|places| places.get(thread as usize)));
+            if let Some(affinity) = &choice.affinity {
+                worker.affinities.take_part(affinity, thread);
+            }
         }
-        worker.end_in_set(&begun, region, thread);
-    }
-
-    /// The place of the team among others.
-    pub(super) fn nested(&self) -> Nested {
-        match self.own.depth {
-            0 => Nested::No,
-            _ if self.is_within() => Nested::Within,
-            _ => Nested::Inside,
+        let is_primary = self.is_primary(worker);
+        let mut begun = self.begin::<{ mode::ADAPTED }>(region, (worker, counting), is_primary);
+        if choice.measures_waits {
+            worker.useful.begin(worker.depth(), || worker.now());
+        }
+        body();
+        let measured = choice.measures_waits.then(|| {
+            let time = worker.useful.end(|| worker.now());
+            begun.later(worker.useful.own_work());
+            time
+        });
+        let ticks = self.end::<{ mode::ADAPTED }>(&begun, region, worker, thread);
+        if choice.wants_busy {
+            time.busy_for(ticks);
+            if let Some(measured) = measured {
+                time.measured(measured);
+            }
         }
     }
 
@@ -108,8 +120,16 @@ impl Team {
     /// Begins a part. In a team of one the body and the region begin and end together, so two clock
     /// readings do instead of four. A reading costs more than everything else here.
     #[inline(always)]
-    fn begin(&self, worker: &Worker, counting: impl Counting, is_primary: bool) -> PartStart {
+    fn begin<const MODE: u8>(
+        &self,
+        region: &Region,
+        (worker, counting): (&Worker, impl Counting),
+        is_primary: bool,
+    ) -> PartStart {
         worker.team.set(self);
+        if MODE == mode::ROTATING {
+            return worker.begin_in_set(region);
+        }
         let alone = is_primary && self.own.size.get() == 1;
         worker.begin_counted(counting, alone.then(|| self.own.begun.get()))
     }
@@ -131,6 +151,7 @@ impl Team {
             // In other modes a team that is within another one of its region has the same body.
             _ if self.is_within() => worker.end_weighted(begun, region, thread, 0),
             mode::TRACED => worker.end_logged(begun, region, thread),
+            mode::ROTATING => worker.end_in_set(begun, region, thread),
             _ => worker.end(begun, region, thread),
         };
         if alone {
@@ -139,24 +160,17 @@ impl Team {
         ticks
     }
 
-    /// The team has ended: enters the execution in the rows, and answers its ticks.
+    /// The team has ended: enters the execution in the rows.
     #[inline(always)]
-    pub(super) fn enter(&self, region: &Region, worker: &Worker) -> u64 {
-        self.enter_as(region, worker, || self.nested())
-    }
-
-    /// As [`enter`](Self::enter), where the place among others is known.
-    #[inline(always)]
-    pub(super) fn enter_as(
+    pub(super) fn enter(
         &self,
         region: &Region,
         worker: &Worker,
+        (since, ticks): (u64, u64),
         nested: impl FnOnce() -> Nested,
-    ) -> u64 {
-        let (since, ticks) = self.time(worker);
+    ) {
         let (region, size) = (region.number, self.own.size.get());
         worker.rows.enter((region, || worker.starter()), since, ticks, size, nested);
-        ticks
     }
 
     /// As [`enter`](Self::enter), for an execution inside no other region that stands for as many as its
@@ -192,46 +206,5 @@ impl Team {
             self.own.size.set(self.runtime.ask_or(Function::omp_get_num_teams, 1));
         }
         number
-    }
-}
-
-/// A member's part in an adapted team.
-struct Part<'t> {
-    team: &'t Team,
-    region: &'t Region,
-    worker: &'t Worker,
-    thread: u32,
-}
-
-impl Part<'_> {
-    #[inline(always)]
-    fn adapted(self, counting: impl Counting, body: impl FnOnce()) {
-        let Part { team, region, worker, thread } = self;
-        // SAFETY: on the stack of the primary thread until all members are done.
-        let adapted = unsafe { &*team.adapted.get() };
-        if team.own.depth == 0 {
-            let places = adapted.choice.places.as_ref();
-            worker.binding.bind(places.and_then(|places| places.get(thread as usize)));
-            if let Some(affinity) = &adapted.choice.affinity {
-                worker.affinities.take_part(affinity, thread);
-            }
-        }
-        let mut begun = team.begin(worker, counting, team.is_primary(worker));
-        if adapted.choice.measures_waits {
-            worker.useful.begin(worker.depth(), || worker.now());
-        }
-        body();
-        let measured = adapted.choice.measures_waits.then(|| {
-            let time = worker.useful.end(|| worker.now());
-            begun.later(worker.useful.own_work());
-            time
-        });
-        let ticks = team.end::<{ mode::ADAPTED }>(&begun, region, worker, thread);
-        if adapted.choice.wants_busy {
-            adapted.time.busy_for(ticks);
-            if let Some(time) = measured {
-                adapted.time.measured(time);
-            }
-        }
     }
 }

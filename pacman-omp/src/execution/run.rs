@@ -6,11 +6,9 @@ use std::ptr;
 use pacman_regions::arena::Nested;
 
 use super::budget;
-use super::labels::labelled;
-use super::observed::observed_team;
-use super::target::CallTarget;
+use super::target::{CallTarget, labelled, nested, observed_team};
 use crate::adapt::{self, Choice, packed};
-use crate::adapted::{CachedDecision, TeamChoice};
+use crate::adapted::TeamChoice;
 use crate::energy;
 use crate::floating;
 use crate::function::Function;
@@ -18,7 +16,7 @@ use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
-use crate::team::{AdaptedRun, Call, Team, TeamMode, TeamTime};
+use crate::team::{AdaptedRun, Call, Chooser, Decision, Team, TeamMode, TeamTime};
 use crate::worker::{Worker, waits};
 
 /// Has the real entry start a team of the given size, on the body for the given mode. The size 0 leaves it
@@ -72,15 +70,17 @@ pub(crate) fn run_known(
 #[inline(never)]
 pub(crate) fn run_new(call: Call, start: Start<'_>) -> bool {
     // With an overhead budget regions have other keys than their bodies.
-    let known = match process::is_sampled() {
-        true => region::find(region::key(call.body as u64, 0)),
-        false => None,
-    };
+    let samples = process::plan().samples();
+    let known = if samples { region::find(region::key(call.body as u64, 0)) } else { None };
     let target = known.map(CallTarget::known);
     match target.or_else(|| CallTarget::of(call.entry, call.body as u64, call.source)) {
         None => return false,
-        Some(CallTarget { region: Some(region), .. }) if process::is_sampled() => {
-            run_sampled(region, Worker::here(), call, start);
+        Some(CallTarget { region: Some(region), .. }) if samples => {
+            let worker = Worker::here();
+            match worker.is_untimed() && worker.depth() == 0 {
+                true => run_inside_untimed(region, worker, call, start),
+                false => run_decided(region, worker, call, start),
+            }
         }
         Some(CallTarget { region: Some(region), .. }) => {
             // Where every execution is timed, only the first one is noted: a note takes as long as a short region.
@@ -105,86 +105,24 @@ fn run_region(
     call: impl Fn() -> Call,
     start: impl Fn(&Team, u32, TeamMode),
 ) {
-    let worker = Worker::here();
-    if process::only_observes() {
-        if worker.depth() > 0 {
-            let start = start;
-            run_inside_another(region, worker, &call(), &start);
-            return;
-        }
+    let (worker, plan) = (Worker::here(), process::plan());
+    if plan.only_observes() && worker.depth() == 0 {
         return run_outermost(region, worker, call(), start, |_, _| ());
     }
-    if process::needs_more_than_times() {
-        let start = start;
-        packed::step_aside();
-        return run_labelled(region, worker, call(), &start);
-    }
-    if process::packs() {
-        let start = start;
-        return run_packed(region, worker, call(), &start);
-    }
-    let Call { entry, threads, .. } = call();
-    match adapt::cached(region, worker, entry, threads) {
-        Some(cached) => run_cached(region, worker, cached, call(), start),
-        None => {
-            let start = start;
-            run_uncached(region, worker, call(), &start);
+    if plan.only_adapts() {
+        let Call { entry, threads, .. } = call();
+        if let Some(cached) = adapt::cached(region, worker, entry, threads) {
+            let call = Call { threads: cached.threads(), ..call() };
+            return run_outermost(region, worker, call, start, |size, ticks| {
+                adapt::ended_cached(region, worker, cached, size, ticks);
+            });
         }
     }
+    let start = start;
+    run_decided(region, worker, call(), &start);
 }
 
-/// Runs the region as the execution before. A cached decision is for regions inside no other.
-#[inline(always)]
-fn run_cached(
-    region: &'static Region,
-    worker: &Worker,
-    cached: &CachedDecision,
-    call: Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
-) {
-    let call = Call { threads: cached.threads(), ..call };
-    run_outermost(region, worker, call, start, |size, ticks| {
-        if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
-            adapt::finished_cached(region, worker, cached, size, ticks);
-        }
-    });
-}
-
-/// Runs the region with the contexts that packing decides.
-#[inline(never)]
-fn run_packed(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    worker.take_pushed();
-    // The members of a league are primary threads themselves.
-    if worker.depth() > 0 || call.entry == Function::GOMP_teams_reg {
-        packed::step_aside();
-        return run_observed(region, worker, call, start, |_, _| ());
-    }
-    let execution = packed::before(region, worker);
-    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Packed);
-    run_outermost(region, worker, call, start, |size, ticks| {
-        let has_news = packed::after(region, worker, execution.as_ref(), size, ticks);
-        has_news.then(|| adapt::record_outcome(region));
-    });
-}
-
-/// Runs the region with the team of the call. `ended` gets the size of the team and the ticks.
-#[inline(always)]
-fn run_observed(
-    region: &'static Region,
-    worker: &Worker,
-    call: Call,
-    start: impl Fn(&Team, u32, TeamMode),
-    ended: impl FnOnce(u32, u64),
-) {
-    if worker.depth() > 0 {
-        let start = start;
-        let (size, ticks) = run_inside_another(region, worker, &call, &start);
-        return ended(size, ticks);
-    }
-    run_outermost(region, worker, call, start, ended);
-}
-
-/// As [`run_observed`], for a region inside no other.
+/// Runs a region that is observed, inside no other.
 #[inline(always)]
 fn run_outermost(
     region: &'static Region,
@@ -198,142 +136,9 @@ fn run_outermost(
     worker.run_as_primary(|| {
         team.own.begun.set(worker.now());
         worker.starts(|| start(&team, call.threads, TeamMode::Observed));
-        let ticks = team.enter_as(region, worker, || Nested::No);
+        let (since, ticks) = team.time(worker);
+        team.enter(region, worker, (since, ticks), || Nested::No);
         ended(team.own.size.get(), ticks);
-    });
-}
-
-/// Runs a region inside of another one. Answers the size of its team and its ticks.
-#[inline(never)]
-fn run_inside_another(
-    region: &'static Region,
-    worker: &Worker,
-    call: &Call,
-    start: Start<'_>,
-) -> (u32, u64) {
-    let team = observed_team(call, region, worker);
-    let (outer, mut ticks) = (worker.team.get(), 0);
-    worker.run_as_primary(|| {
-        team.own.begun.set(worker.now());
-        worker.starts(|| start(&team, call.threads, team.mode_as(TeamMode::Observed)));
-        worker.team.set(outer);
-        ticks = team.enter(region, worker);
-    });
-    (team.own.size.get(), ticks)
-}
-
-/// Runs the region with the label of the kernel around it, times its waits, or changes the event set.
-#[inline(never)]
-fn run_labelled(base: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    if process::only_times_waits() {
-        return run_with_waits(base, worker, call, start, false);
-    }
-    let region = if process::runs_kernels() { labelled(base, worker) } else { base };
-    if process::rotates_sets() {
-        run_rotating(region, worker, call, start);
-    } else if process::has_waits() {
-        run_with_waits(region, worker, call, start, process::is_metered());
-    } else if process::is_traced() {
-        run_traced(region, worker, call, start);
-    } else if process::is_adapted() {
-        run_decided(region, worker, call, start);
-    } else if process::is_metered() {
-        run_metered(region, worker, call, start);
-    } else {
-        run_observed(region, worker, call, start, |_, _| ());
-    }
-}
-
-/// Runs the region and times the waits inside.
-#[inline(always)]
-fn run_with_waits(
-    region: &'static Region,
-    worker: &Worker,
-    call: Call,
-    start: Start<'_>,
-    metered: bool,
-) {
-    let is_outermost = worker.depth() == 0;
-    if is_outermost {
-        waits::note_root(worker);
-    }
-    let mode = if process::is_traced() { TeamMode::Traced } else { TeamMode::Waits };
-    let start = |team: &Team, threads, _| {
-        start(team, threads, team.mode_as(mode));
-        team.leave_out_own_work(worker);
-    };
-    let run = || match metered {
-        true => run_metered(region, worker, call, &start),
-        false => run_observed(region, worker, call, start, |_, _| ()),
-    };
-    match is_outermost {
-        true => worker.waits.start_region(|| worker.now(), run),
-        false => run(),
-    }
-}
-
-/// Runs the region and logs the execution.
-#[inline(never)]
-fn run_traced(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    let start = |team: &Team, threads, _| start(team, threads, team.mode_as(TeamMode::Traced));
-    match process::is_metered() {
-        true => run_metered(region, worker, call, &start),
-        false => run_observed(region, worker, call, start, |_, _| ()),
-    }
-}
-
-/// Runs the region with an event set that takes its turn. Waits may be timed as well.
-#[inline(never)]
-fn run_rotating(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    if process::has_waits() && worker.depth() == 0 {
-        waits::note_root(worker);
-    }
-    let start = |team: &Team, threads, _| {
-        start(team, threads, team.mode_as(TeamMode::Rotating));
-        if process::has_waits() {
-            team.leave_out_own_work(worker);
-        }
-    };
-    match process::is_metered() {
-        true => run_metered(region, worker, call, &start),
-        false => run_observed(region, worker, call, start, |_, _| ()),
-    }
-}
-
-/// Runs an execution that stands for those around it, and chooses the next one.
-fn run_sampled(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    if worker.is_untimed() && worker.depth() == 0 {
-        return run_inside_untimed(region, worker, call, start);
-    }
-    // The members of a league are primary threads themselves.
-    let is_alone = worker.depth() == 0 && call.entry != Function::GOMP_teams_reg;
-    if !is_alone || process::runs_kernels() {
-        return run_labelled(region, worker, call, start);
-    }
-    if process::has_waits() {
-        waits::note_root(worker);
-    }
-    let called = worker.now();
-    let team = observed_team(&call, region, worker);
-    team.set_weight(worker.rows.weight(region.number));
-    let run = || {
-        team.own.begun.set(worker.now());
-        worker.starts(|| start(&team, call.threads, TeamMode::Sampled));
-        if process::has_waits() {
-            team.leave_out_own_work(worker);
-        }
-        team.time(worker)
-    };
-    worker.run_as_primary(|| {
-        let (since, ticks) = match process::has_waits() {
-            true => worker.waits.start_region(|| worker.now(), run),
-            false => run(),
-        };
-        // The error and the choice are computed in floating point, and the program may trap.
-        floating::isolated(|| {
-            team.enter_weighted(region, worker, since, ticks);
-            budget::choose_next(worker, region, called, since, ticks, team.own.size.get());
-        });
     });
 }
 
@@ -345,81 +150,142 @@ fn run_inside_untimed(region: &'static Region, worker: &Worker, call: Call, star
         outer.seen.add(Seen::NESTED);
     }
     let around = Team::new(&call, region.runtime, outer, 0, ptr::null());
-    worker.run_inside(&around, || run_labelled(region, worker, call, start));
+    worker.run_inside(&around, || run_decided(region, worker, call, start));
 }
 
-/// Runs the region without a cached decision.
+/// Decides the work of the execution, and runs it so.
 #[inline(never)]
-fn run_uncached(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    match process::is_metered() {
-        true => run_metered(region, worker, call, start),
-        false => run_decided(region, worker, call, start),
+fn run_decided(base: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
+    let plan = process::plan();
+    let region = if plan.runs_kernels() { labelled(base, worker) } else { base };
+    let nested = nested(region, worker);
+    let decision = Decision::of(plan, nested, call.entry != Function::GOMP_teams_reg);
+    if decision.chooser != Chooser::Packing {
+        packed::step_aside();
+    }
+    if decision.waits_outside {
+        waits::note_root(worker);
+    }
+    let Call { entry, threads, .. } = call;
+    let execution = Execution { region, worker, call, nested, decision, start };
+    match decision.chooser {
+        Chooser::Program => execution.run(threads, |_, _| ()),
+        Chooser::Controller => match adapt::decide(region, worker, entry, threads) {
+            Choice::Cached(cached) => execution.run(cached.threads(), |size, ticks| {
+                adapt::ended_cached(region, worker, cached, size, ticks);
+            }),
+            Choice::Unadapted => execution.run(threads, |size, ticks| {
+                adapt::finished_alone(region, worker, size, ticks);
+            }),
+            Choice::Once(choice) => execution.run_adapted(choice),
+        },
+        Chooser::Packing => {
+            let before = packed::before(region, worker);
+            execution.run(threads, |size, ticks| {
+                if packed::after(region, worker, before.as_ref(), size, ticks) {
+                    adapt::record_outcome(region);
+                }
+            });
+        }
+        Chooser::Budget => execution.run_sampled(),
     }
 }
 
-/// Reads the energy around a region that is inside no other.
-#[inline(never)]
-fn run_metered(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    let is_outermost = worker.depth() == 0;
-    if is_outermost {
-        energy::begin(worker.address());
-    }
-    if process::is_adapted() {
-        run_decided(region, worker, call, start);
-    } else {
-        run_observed(region, worker, call, start, |_, _| ());
-    }
-    if is_outermost {
-        energy::end(worker.address(), region.number);
-    }
-}
-
-/// Runs the region as its controller decides.
-#[inline(never)]
-fn run_decided(region: &'static Region, worker: &Worker, call: Call, start: Start<'_>) {
-    match adapt::decide(region, worker, call.entry, call.threads) {
-        Choice::Cached(cached) => run_cached(region, worker, cached, call, start),
-        Choice::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
-            adapt::finished_alone(region, worker, size, ticks);
-        }),
-        Choice::Once(choice) => run_adapted(region, worker, choice, &call, start),
-    }
-}
-
-fn run_adapted(
+/// An execution that has been decided.
+struct Execution<'e> {
     region: &'static Region,
-    worker: &Worker,
-    choice: TeamChoice,
-    call: &Call,
-    start: Start<'_>,
-) {
-    let team = observed_team(call, region, worker);
-    let outer = worker.team.get();
-    let adapted = AdaptedRun { choice, time: TeamTime::default() };
-    worker.run_as_primary(|| {
-        let mode = if adapted.concerns_members() { TeamMode::Adapted } else { TeamMode::Observed };
-        if mode == TeamMode::Adapted {
-            team.adapted.set(&raw const adapted);
-        }
-        team.own.begun.set(worker.now());
-        let run = || worker.starts(|| start(&team, adapted.choice.threads, mode));
-        if adapted.choice.measures_waits {
-            process::time_waits_of(run);
-            team.own.begun.set(team.own.begun.get() + worker.useful.own_work());
-        } else {
-            run();
-        }
-        worker.team.set(outer);
-        let ticks = team.enter(region, worker);
-        if team.own.depth == 0 {
-            worker.binding.bind(None);
-        }
-        let size = team.own.size.get();
-        if !adapted.choice.teaches() {
-            return adapt::finished_alone(region, worker, size, ticks);
-        }
-        floating::isolated(|| {
-            adapt::finished(region, worker, &adapted.choice, size, ticks, &adapted.time);
+    worker: &'e Worker,
+    call: Call,
+    nested: Nested,
+    decision: Decision,
+    start: Start<'e>,
+}
+
+impl Execution<'_> {
+    /// Runs it with a team of `threads`. `ended` gets the size of the team and the ticks.
+    fn run(&self, threads: u32, ended: impl FnOnce(u32, u64)) {
+        let Execution { region, worker, nested, .. } = *self;
+        let team = observed_team(&self.call, region, worker, nested);
+        worker.run_as_primary(|| {
+            let time = self.start(&team, threads, self.decision.mode, self.start);
+            team.enter(region, worker, time, || nested);
+            ended(team.own.size.get(), time.1);
         });
-    });
+    }
+
+    /// Has the runtime start the team in `mode`, and does what is decided for its begin and its end. Answers the
+    /// ticks from the start of the process to the execution, and those of the execution.
+    fn start(&self, team: &Team, threads: u32, mode: TeamMode, start: Start<'_>) -> (u64, u64) {
+        let Execution { region, worker, decision, .. } = *self;
+        let outer = worker.team.get();
+        let run = || {
+            if decision.meters {
+                energy::begin(worker.address());
+            }
+            team.own.begun.set(worker.now());
+            worker.starts(|| start(team, threads, mode));
+            worker.team.set(outer);
+            if decision.times_waits {
+                team.leave_out_own_work(worker);
+            }
+            let time = team.time(worker);
+            if decision.meters {
+                energy::end(worker.address(), region.number);
+            }
+            time
+        };
+        match decision.waits_outside {
+            true => worker.waits.start_region(|| worker.now(), run),
+            false => run(),
+        }
+    }
+
+    /// Runs it for all executions that it stands for, and chooses the next one that is timed.
+    fn run_sampled(&self) {
+        let Execution { region, worker, nested, .. } = *self;
+        let called = worker.now();
+        let team = observed_team(&self.call, region, worker, nested);
+        team.set_weight(worker.rows.weight(region.number));
+        worker.run_as_primary(|| {
+            let (since, ticks) =
+                self.start(&team, self.call.threads, self.decision.mode, self.start);
+            // The error and the choice are computed in floating point, and the program may trap.
+            floating::isolated(|| {
+                team.enter_weighted(region, worker, since, ticks);
+                budget::choose_next(worker, region, called, since, ticks, team.own.size.get());
+            });
+        });
+    }
+
+    /// Runs it with the team that its controller has chosen for it alone.
+    fn run_adapted(&self, choice: TeamChoice) {
+        let Execution { region, worker, nested, .. } = *self;
+        let team = observed_team(&self.call, region, worker, nested);
+        let adapted = AdaptedRun { choice, time: TeamTime::default() };
+        let mode = if adapted.concerns_members() {
+            team.adapted.set(&raw const adapted);
+            TeamMode::Adapted
+        } else {
+            self.decision.mode
+        };
+        let measured = |team: &Team, threads, mode| {
+            process::time_waits_of(|| (self.start)(team, threads, mode));
+            team.own.begun.set(team.own.begun.get() + worker.useful.own_work());
+        };
+        let start = if adapted.choice.measures_waits { &measured } else { self.start };
+        worker.run_as_primary(|| {
+            let time = self.start(&team, adapted.choice.threads, mode, start);
+            team.enter(region, worker, time, || nested);
+            if nested == Nested::No {
+                worker.binding.bind(None);
+            }
+            let (size, ticks) = (team.own.size.get(), time.1);
+            if !adapted.choice.teaches() {
+                return adapt::finished_alone(region, worker, size, ticks);
+            }
+            floating::isolated(|| {
+                adapt::finished(region, worker, &adapted.choice, size, ticks, &adapted.time);
+            });
+        });
+    }
 }

@@ -2,15 +2,16 @@
 
 use std::ffi::c_void;
 
-use super::observed::observed_team;
-use super::target::CallTarget;
+use pacman_regions::arena::Nested;
+
+use super::target::{CallTarget, nested, observed_team};
 use crate::adapt::packed;
 use crate::energy;
 use crate::function::Function;
 use crate::process;
 use crate::region;
 use crate::runtime::Runtime;
-use crate::team::{Call, Team, TeamMode};
+use crate::team::{Call, Decision, Team, TeamMode};
 use crate::worker::{Started, Worker, waits};
 
 /// As [`run`](super::run()), for an entry that returns when the team has started.
@@ -25,27 +26,31 @@ pub(crate) fn begin(
     let met = met.or_else(|| CallTarget::of(call.entry, call.body as u64, call.source));
     let Some(CallTarget { runtime, region }) = met else { return false };
     let worker = Worker::here();
+    let nested = region.map_or(Nested::No, |region| nested(region, worker));
+    let decided = region.map(|_| Decision::of(process::plan(), nested, false));
+    let decision = decided.unwrap_or(Decision::UNOBSERVED);
     // On the heap, because the members use it after this call.
     let team = Box::new(match region {
-        Some(region) => observed_team(&call, region, worker),
+        Some(region) => observed_team(&call, region, worker, nested),
         None => Team::unobserved(&call, runtime),
     });
     packed::step_aside();
     // The clause is for this region, which is not adapted.
     worker.take_pushed();
-    if is_metered(worker) {
+    if decision.meters {
         energy::begin(worker.address());
     }
     worker.open_region();
     team.own.begun.set(worker.now());
-    worker.starts(|| start(&team, call.threads, team.mode()));
+    worker.starts(|| start(&team, call.threads, decision.mode));
     team.own.size.set(team.runtime.ask_or(Function::omp_get_num_threads, 1));
-    let part = worker.begin(region);
-    let timed = region.filter(|_| process::has_waits());
+    let part = worker.begin_as(decision.mode, region);
+    let timed = region.filter(|_| decision.times_waits);
     let around =
         timed.map(|region| waits::begin_part(worker, team.key(region, 0), part.counters()));
     let outer = worker.team.replace(&raw const *team);
-    worker.started.borrow_mut().push(Started { team, part, around, outer });
+    let started = Started { team, part, nested, decision, around, outer };
+    worker.started.borrow_mut().push(started);
     true
 }
 
@@ -53,7 +58,8 @@ pub(crate) fn begin(
 pub(crate) fn end(end: impl FnOnce(&Team)) {
     let worker = Worker::here();
     // Without a call of `begin` there is no runtime, and nothing to end.
-    let Some(Started { team, mut part, around, outer }) = worker.started.borrow_mut().pop() else {
+    let started = worker.started.borrow_mut().pop();
+    let Some(Started { team, mut part, nested, decision, around, outer }) = started else {
         return;
     };
     worker.team.set(outer);
@@ -62,16 +68,13 @@ pub(crate) fn end(end: impl FnOnce(&Team)) {
     }
     match team.region {
         Some(region) => {
-            match team.is_within() {
-                true => drop(worker.end_weighted(&part, region, 0, 0)),
-                false => worker.end_either(&part, region, 0),
-            }
+            worker.end_as(decision.mode, &part, region, 0);
             end(&team);
-            if process::has_waits() {
+            if decision.times_waits {
                 team.leave_out_own_work(worker);
             }
-            team.enter(region, worker);
-            if is_metered(worker) {
+            team.enter(region, worker, team.time(worker), || nested);
+            if decision.meters {
                 energy::end(worker.address(), region.number);
             }
         }
@@ -81,9 +84,4 @@ pub(crate) fn end(end: impl FnOnce(&Team)) {
         }
     }
     worker.close_region();
-}
-
-/// Whether energy is read around a region that the thread starts here.
-fn is_metered(worker: &Worker) -> bool {
-    process::is_metered() && worker.depth() == 0
 }

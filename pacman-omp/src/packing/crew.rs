@@ -13,8 +13,7 @@ use pacman_core::system_calls;
 use pacman_regions::watch::affinity::{self, Mask};
 use pacman_regions::watch::{ALIVE, MEMBERS, Phase, Seen, Slot, Table, since_boot};
 
-use super::member::CrewMember;
-use super::state::Target;
+use super::state::{CrewMember, Target};
 use crate::defect::Unknown;
 
 /// The slot of this process, and the table that has it.

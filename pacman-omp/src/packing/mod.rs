@@ -2,15 +2,13 @@
 //! has the reasons, `pacman_regions::watch` the protocol with the command.
 //!
 //! [`adapt`](crate::adapt) decides how the next execution runs, sets masks and learns from its time. [`crew`] has the
-//! threads and their masks, [`state`] what is kept for a region, [`setup`] the facts of the machine.
+//! threads and their masks, [`state`] what is kept for a region and for a thread, [`setup`] the facts of the machine.
 
 pub(crate) mod crew;
-mod member;
 mod outcome;
 pub(crate) mod setup;
 mod state;
 
 pub(crate) use crew::{end, forked, hands_on_mask, has_packed, leave, leave_slot, take_part};
-pub(crate) use member::CrewMember;
 pub(crate) use outcome::adaptation;
-pub(crate) use state::{Decided, RegionPacking, Target};
+pub(crate) use state::{CrewMember, Decided, RegionPacking, Target};

@@ -8,7 +8,7 @@ use pacman_core::backend::Reading;
 use pacman_regions::arena::{SetRow, SetTurn};
 
 use super::SetOrder;
-use crate::counting::{self, DEPTH, OPENING, Plan};
+use crate::counting::{self, DEPTH, EventPlan, OPENING};
 use crate::isolation::isolated;
 use crate::process;
 use crate::rows;
@@ -27,7 +27,7 @@ struct State {
     attached: Option<Attached>,
     /// The set on the counters; `None` after a change that failed.
     set: Option<usize>,
-    plan: &'static Plan,
+    plan: &'static EventPlan,
     /// The turns of all regions so far, and the number of the present one. A part inside others is of the
     /// outermost one's turn.
     turns: u64,
@@ -65,7 +65,7 @@ impl SetCounters {
     /// Opens the calling thread's counters. If that fails the thread is only timed, and a note has the
     /// reason.
     pub(super) fn open() -> Option<SetCounters> {
-        let plan = Plan::current();
+        let plan = EventPlan::current();
         let attached = counting::attach(plan)?;
         // The thread may lose the processor in a change. If turns lasted as long as such a one pays for, they would be
         // few, and few turns say little. So the cost is that of the quickest of several.

@@ -9,7 +9,6 @@ use super::call::{Call, TeamMode};
 use super::time::TeamTime;
 use crate::adapted::{TeamChoice, has_bound};
 use crate::function::Function;
-use crate::process;
 use crate::region::Region;
 use crate::runtime::Runtime;
 
@@ -43,6 +42,8 @@ pub(crate) struct Own {
     pub(crate) outer: MaybeUninit<*const Team>,
     /// The size of the team.
     pub(crate) size: Cell<u32>,
+    /// See [`Team::mode`].
+    mode: Cell<TeamMode>,
     /// The time of the call, in ticks.
     pub(crate) begun: Cell<u64>,
     /// The ticks of the body in a team of one that did nothing else; otherwise [`UNKNOWN`].
@@ -91,7 +92,9 @@ impl Team {
         let adapted = Cell::new(ptr::null());
         let (size, begun, ticks) = (Cell::new(1), Cell::new(0), Cell::new(UNKNOWN));
         let outer = MaybeUninit::uninit();
-        let (words, own) = (Cell::new(words as u64), Own { depth, outer, size, begun, ticks });
+        let mode = Cell::new(TeamMode::Unobserved);
+        let (words, own) =
+            (Cell::new(words as u64), Own { depth, outer, size, mode, begun, ticks });
         Team { first, runtime, region, body, data, words, primary, adapted, own }
     }
 
@@ -117,17 +120,16 @@ impl Team {
         self.weight() == 0
     }
 
-    /// Says that the team was started in a body of `outer`, which is null if the library does not know it.
+    /// Whether `innermost` or a team around it runs `region`.
     ///
     /// # Safety
-    /// `outer` must outlive the team.
-    pub(crate) unsafe fn set_outer(&mut self, outer: *const Team) {
-        self.own.outer.write(outer);
+    /// `innermost` is null, or of a team in whose body the calling thread is.
+    pub(crate) unsafe fn is_any_of(innermost: *const Team, region: &Region) -> bool {
         // SAFETY: as the caller guarantees.
-        let mut next = unsafe { outer.as_ref() };
+        let mut next = unsafe { innermost.as_ref() };
         while let Some(team) = next {
-            if self.region.is_some_and(|own| team.region.is_some_and(|other| ptr::eq(own, other))) {
-                return self.words.set(self.words.get() | u64::from(u32::MAX) << 32);
+            if team.region.is_some_and(|own| ptr::eq(own, region)) {
+                return true;
             }
             next = match team.own.depth {
                 0 => None,
@@ -135,30 +137,22 @@ impl Team {
                 _ => unsafe { team.own.outer.assume_init().as_ref() },
             };
         }
+        false
     }
 
-    /// Sets the weight of a new team.
+    /// Sets the executions that this one stands for; none for one inside of another one of the same region.
     pub(crate) fn set_weight(&self, weight: u32) {
-        self.words.set(u64::from(self.words.get() as u32) | u64::from(weight - 1) << 32);
+        self.words
+            .set(u64::from(self.words.get() as u32) | u64::from(weight.wrapping_sub(1)) << 32);
     }
 
-    /// How the library runs the team.
+    /// How the members run the body, where it is not the body that says so.
     pub(crate) fn mode(&self) -> TeamMode {
-        match self.region {
-            None => TeamMode::Unobserved,
-            Some(_) if !self.adapted.get().is_null() => TeamMode::Adapted,
-            Some(_) if process::is_sampled() || self.is_within() => TeamMode::Sampled,
-            Some(_) if process::rotates_sets() => TeamMode::Rotating,
-            Some(_) if process::is_traced() => TeamMode::Traced,
-            Some(_) if process::has_waits() => TeamMode::Waits,
-            Some(_) if process::packs() && self.own.depth == 0 => TeamMode::Packed,
-            Some(_) => TeamMode::Observed,
-        }
+        self.own.mode.get()
     }
 
-    /// The mode for a team that runs in `mode` where it is not within another one of its region.
-    pub(crate) fn mode_as(&self, mode: TeamMode) -> TeamMode {
-        if self.is_within() { TeamMode::Sampled } else { mode }
+    pub(crate) fn set_mode(&self, mode: TeamMode) {
+        self.own.mode.set(mode);
     }
 
     /// The calling thread's number in the team.

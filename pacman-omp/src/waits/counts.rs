@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pacman_core::backend::{EventSums, MAX_EVENTS, Reading};
 
-use crate::counting::{Counters, Plan};
+use crate::counting::{Counters, EventPlan};
 
 /// The counts of waits in the present part. Only the thread itself uses it.
 pub(super) struct WaitCounts {
@@ -100,7 +100,7 @@ impl WaitCounts {
         if self.part.get().counters.is_null() {
             return;
         }
-        let events = Plan::current().counted.len();
+        let events = EventPlan::current().counted.len();
         for (place, sum) in self.sums[..events].iter().enumerate() {
             let count = sum.load(Ordering::Relaxed);
             if count != 0 {

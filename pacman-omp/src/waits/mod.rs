@@ -9,7 +9,6 @@ mod chunks;
 mod company;
 mod counts;
 pub(crate) mod numbers;
-mod open_wait;
 mod phase;
 mod processor;
 mod requests;
@@ -22,9 +21,9 @@ mod under_way;
 mod useful;
 
 pub(crate) use company::Company;
-pub(crate) use open_wait::OpenWait;
 pub(crate) use phase::PhaseBegin;
 pub(crate) use roots::forget_root;
 pub(crate) use sites::forget as forget_sites;
 pub(crate) use state::{PartKey, REPORTED, Saved, WaitState};
+pub(crate) use under_way::OpenWait;
 pub(crate) use useful::{PartTime, UsefulTime};

@@ -2,6 +2,15 @@
 
 use pacman_regions::Cause;
 
+/// A wait that has begun. Its end needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum OpenWait {
+    /// On request, with the return address of the call.
+    Timed { begun: u64, cause: Cause, caller: u64 },
+    /// For adaptation.
+    Measured { begun: u64, cause: Cause },
+}
+
 /// A call in which the thread may wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnderWay {

@@ -9,7 +9,7 @@ use pacman_regions::arena::Nested;
 
 use super::part_start::PartStart;
 use crate::region::{self, Region};
-use crate::team::Team;
+use crate::team::{Team, TeamMode};
 use crate::waits::{PartKey, Saved};
 
 /// The open regions and parts of one thread that the runtime reported. Only that thread uses the
@@ -51,6 +51,8 @@ pub(crate) struct OpenRegion {
     pub(crate) begun: u64,
     pub(crate) size: u32,
     pub(crate) nested: Nested,
+    /// Energy is read around it.
+    pub(crate) meters: bool,
 }
 
 /// A part that the thread has in a region. `task` is the runtime's data for it.
@@ -60,8 +62,7 @@ pub(crate) struct Part {
     pub(crate) number: u32,
     pub(crate) region: &'static Region,
     pub(crate) waits: Option<TimedPart>,
-    /// 0 inside of another execution of the region, which has its time; otherwise 1.
-    pub(crate) weight: u32,
+    pub(crate) mode: TeamMode,
     /// The team of the body around it.
     pub(crate) outer: *const Team,
 }

@@ -2,10 +2,12 @@
 
 use std::ptr;
 
+use pacman_regions::arena::Nested;
+
 use crate::counting::Counters;
 use crate::nesting::NestingState;
 use crate::process;
-use crate::team::Team;
+use crate::team::{Decision, Team};
 use crate::waits::Saved;
 
 /// Stands for the counters of a part whose first reading failed; no thread has them.
@@ -62,6 +64,8 @@ impl PartStart {
 pub(crate) struct Started {
     pub(crate) team: Box<Team>,
     pub(crate) part: PartStart,
+    pub(crate) nested: Nested,
+    pub(crate) decision: Decision,
     /// The state of waits around the part, if they are timed.
     pub(crate) around: Option<Saved>,
     /// The team of the body around it.

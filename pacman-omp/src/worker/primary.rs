@@ -8,20 +8,8 @@ impl Worker {
     /// Runs `start`, in which the runtime starts a team of this library.
     #[inline(always)]
     pub(crate) fn starts(&self, start: impl FnOnce()) {
-        let around = self.begin_start();
+        let around = self.starting.replace(self.depth() + 1);
         start();
-        self.end_start(around);
-    }
-
-    /// The runtime begins to start a team of this library. Answers what [`end_start`](Self::end_start) restores.
-    #[inline(always)]
-    pub(crate) fn begin_start(&self) -> u32 {
-        self.starting.replace(self.depth() + 1)
-    }
-
-    /// The team has ended.
-    #[inline(always)]
-    pub(crate) fn end_start(&self, around: u32) {
         self.starting.set(around);
     }
 

@@ -34,7 +34,7 @@ impl Worker {
             0 => row.add_within(begun.counters().is_some()),
             _ => row.add_weighted(ticks, weight, rows::cpu),
         }
-        if process::is_traced() {
+        if process::plan().traces() {
             let (region, begun, own_work) = (region.number, begun.ticks, begun.own_work);
             self.log.part(&LoggedPart { region, thread, begun, ticks, own_work, weight }, None);
         }

@@ -15,7 +15,7 @@ use super::part_start::{PartStart, Started, UNREAD};
 use super::records::Records;
 use super::region_rows::RegionRows;
 use crate::adapted::{self, Pool, TeamAffinities, ThreadBinding, WaitPolicy};
-use crate::counting::{Counters, Counting, Plan, differences, of_events};
+use crate::counting::{Counters, Counting, EventPlan, differences, of_events};
 use crate::energy;
 use crate::execution_log::ExecutionLog;
 use crate::isolation::{isolated, isolated_memory};
@@ -270,7 +270,7 @@ impl Worker {
     #[inline(never)]
     pub(super) fn learned(region: &Region, seen: u32) {
         region.seen.add(seen);
-        if seen & Seen::TASKS != 0 && !process::has_waits() {
+        if seen & Seen::TASKS != 0 && !process::plan().times_waits() {
             isolated(|| notes::note(TASKS.to_owned()));
         }
     }
@@ -293,7 +293,7 @@ impl Worker {
     #[cold]
     fn open(&self) {
         let counters = isolated(|| {
-            if Plan::current().rotates() {
+            if EventPlan::current().rotates() {
                 self.sets.open();
                 return None;
             }
@@ -349,7 +349,7 @@ impl Worker {
         ticks.sort_unstable();
         let path = counters.map(Counters::path).or_else(|| self.sets.measure());
         let counts = match counters {
-            Some(_) => of_events(&Plan::current().counted, &counts),
+            Some(_) => of_events(&EventPlan::current().counted, &counts),
             None => self.sets.empty_counts(ROUNDS),
         };
         EmptyPart { ticks: ticks[ROUNDS / 2], reads: path.unwrap_or("none"), counts }
@@ -358,7 +358,7 @@ impl Worker {
     /// The thread ends.
     fn retire(self: Box<Worker>) {
         isolated(|| living::leave(&self.countdowns));
-        if process::is_metered() {
+        if process::plan().meters() {
             energy::forget(self.address());
         }
         adapted::leave_group(self.address());
@@ -371,12 +371,12 @@ impl Worker {
         if let Some(log) = log.taken() {
             isolated(|| rows::give_back_log(log));
         }
-        if process::rotates_sets() {
+        if process::plan().rotates_sets() {
             isolated(|| rows::give_back_sets(sets.close().into_iter()));
         }
         rows.give_back(thread.get());
         phases.retire();
-        if process::has_waits() {
+        if process::plan().times_waits() {
             isolated(|| rows::give_back_waits(waits.rows().into_iter()));
         }
         waits.retire();

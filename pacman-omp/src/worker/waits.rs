@@ -19,7 +19,7 @@ use crate::waits::{OpenWait, PartKey, Saved, sites};
 /// own: its registers would be saved for each call of a barrier.
 #[inline(always)]
 pub(crate) fn wait<R>(cause: Cause, (caller, slot): (u64, usize), call: impl FnOnce() -> R) -> R {
-    if process::times_waits() { maybe_timed(cause, (caller, slot), call) } else { call() }
+    if process::may_time_waits() { maybe_timed(cause, (caller, slot), call) } else { call() }
 }
 
 #[inline(never)]
@@ -121,7 +121,7 @@ pub(crate) fn end(worker: &Worker, open: OpenWait) -> u64 {
     let ticks = process::between(begun, ended);
     let Some(apart) = state.close(ended, || worker.now()) else { return ended };
     state.add(caller, cause, ticks.saturating_sub(apart));
-    if process::is_traced() {
+    if process::plan().traces() {
         if let Some(site) = state.site(caller) {
             worker.log.wait(site, (begun, ticks), apart);
         }
