@@ -1,5 +1,7 @@
 //! Assigns the events of a session to kernel counters.
 
+mod cycle_counter;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -117,7 +119,7 @@ impl Plan {
             parts.push(Part { place, coefficient: 0, way, core_type });
         }
         if permissions.shares_cycle_counter {
-            take_cycle_counter(&mut parts);
+            cycle_counter::take(&mut parts);
         }
         let by_core_type = parts.iter().any(|part| part.core_type.is_some());
         if by_core_type && sharing != Sharing::Pinned {
@@ -205,7 +207,7 @@ impl Plan {
             }
         }
         let groups = groups(&parts, &slots, members.len(), &core_types);
-        let unread = usize::from(parts.first().is_some_and(Part::takes_cycle_counter));
+        let unread = usize::from(parts.first().is_some_and(cycle_counter::is_taken_by));
         let shares = slots.iter().zip(&parts).skip(unread);
         let sums = sums(shares.map(|(slot, part)| Sum {
             from: *slot - unread,
@@ -255,30 +257,6 @@ impl Part {
     fn is_of(&self, core_type: &CoreTypePmu) -> bool {
         self.core_type.as_deref() == Some(core_type)
     }
-
-    /// Whether [`take_cycle_counter`] made it.
-    fn takes_cycle_counter(&self) -> bool {
-        match &self.way {
-            CountSource::Member(member) => self.coefficient == 0 && member.counts_arm_cycles(),
-            CountSource::KernelAccounting(_) => false,
-        }
-    }
-}
-
-/// Adds a counter that takes `PMCCNTR_EL0` before cycles do, which then get a numbered counter: that one
-/// counts the context's cycles. Linux's driver gives the cycle counter to the first event of cycles in a
-/// group (`armv8pmu_get_event_idx`).
-fn take_cycle_counter(parts: &mut Vec<Part>) {
-    let is_cycles = |part: &&Part| match &part.way {
-        CountSource::Member(member) => part.core_type.is_none() && member.counts_arm_cycles(),
-        CountSource::KernelAccounting(_) => false,
-    };
-    let Some(Part { way: CountSource::Member(cycles), place, .. }) = parts.iter().find(is_cycles)
-    else {
-        return;
-    };
-    let way = CountSource::Member(Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() });
-    parts.insert(0, Part { place: *place, coefficient: 0, way, core_type: None });
 }
 
 /// The core types that count parts, in the order of their first ones.
@@ -415,33 +393,6 @@ mod tests {
         (permissions.hybrid, permissions.pmus) =
             (false, vec!["cpu_atom".into(), "cpu_core".into()]);
         assert_eq!(reads(&permissions), UserReads::Missing);
-    }
-
-    #[test]
-    fn cycles_leave_a_counter_that_siblings_share_to_another_event() {
-        let generic = CpuModel::generic();
-        let names = ["INSTRUCTIONS", "task-clock", "CYCLES"];
-        let events: Vec<Event> =
-            names.iter().map(|name| Event::on(generic, name).unwrap()).collect();
-        let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
-        (permissions.paranoid, permissions.shares_cycle_counter) = (Some(1), true);
-        let on = |events: &[Event]| Plan::new(events, Sharing::Pinned, &permissions).unwrap();
-        let plan = on(&events);
-        assert_eq!(members(&plan), ["PMCCNTR_EL0", "INSTRUCTIONS", "CYCLES", "task-clock"]);
-        assert!(plan.members[0].asks_the_same_as(&plan.members[2]));
-        let counted = plan.sums.unwrap().into_iter().map(|sum| (sum.from, sum.to));
-        let counted: Vec<_> = counted.collect();
-        assert_eq!(counted, [(0, 0), (1, 2), (2, 1)], "the first counter belongs to no event");
-        assert_eq!(plan.unread, 1);
-        let hardware = on(&[events[0].clone(), events[2].clone()]);
-        assert_eq!(
-            (hardware.unread, hardware.sums),
-            (1, None),
-            "each count that is read is an event"
-        );
-        let without_cycles = on(&events[..2]);
-        assert_eq!(members(&without_cycles), ["INSTRUCTIONS", "task-clock"]);
-        assert_eq!(without_cycles.unread, 0);
     }
 
     #[test]
