@@ -1,8 +1,9 @@
 //! The Arm lab: Linux's PMU driver on a Neoverse N1 and on an Olympus, which has two threads a core.
 
+use std::process::Command;
 use std::sync::OnceLock;
 
-use pacman_suite::lab;
+use pacman_suite::{lab, skipped_part};
 
 use super::boots::{self, LIMIT, Options, Said};
 use super::{arm_command, counted_at_once, probes};
@@ -12,6 +13,8 @@ pub(crate) const MODELS: [&str; 2] = ["neoverse-n1", "olympus"];
 
 const NEOVERSE_N1: Options = &["--model", "neoverse-n1"];
 pub(crate) const OLYMPUS: Options = &["--model", "olympus"];
+/// A kernel of Debian's with pages of 16 KiB, which is also a later one.
+const LARGE_PAGES: Options = &["--model", "olympus", "--pages", "16"];
 /// Cycles follow time, so that threads of a core overlap.
 pub(crate) const TIMED_OLYMPUS: Options = &["--model", "olympus", "--time"];
 
@@ -24,15 +27,28 @@ const DRIVER: &str = "dmesg | grep perfevents";
 const TOPOLOGY: &str =
     "cd /sys/devices/system/cpu; cat smt/active cpu*/topology/thread_siblings_list";
 const EVENTS: &str = "ls /sys/bus/event_source/devices/armv8_pmuv3/events";
+/// The end of the first line about a mapping's pages.
+const PAGE_SIZE: &str = "sed -n 's/^KernelPageSize: *//p' /proc/self/smaps | head -n 1";
 const SIBLINGS: &str = "/t/lab-guest siblings";
 const ALONE: &str = "/t/lab-guest alone";
 
-static MACHINES: [Machine; 3] = [
+static MACHINES: [Machine; 4] = [
     machine(NEOVERSE_N1, &[DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS, ALONE]),
     machine(
         OLYMPUS,
-        &[DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS, ALONE, arm_command::DOCTOR, arm_command::STAT],
+        &[
+            PAGE_SIZE,
+            DRIVER,
+            TOPOLOGY,
+            EVENTS,
+            PROBE,
+            SIBLINGS,
+            ALONE,
+            arm_command::DOCTOR,
+            arm_command::STAT,
+        ],
     ),
+    machine(LARGE_PAGES, &[PAGE_SIZE, SIBLINGS, ALONE]),
     machine(TIMED_OLYMPUS, &[TIMED_PROBE, ALONE, arm_command::SHARES, arm_command::RUN]),
 ];
 
@@ -67,7 +83,7 @@ impl Machine {
 
 /// The output of a job that ended well; `None` where there is no Arm lab.
 pub(crate) fn said(options: Options, job: &str) -> Option<&'static str> {
-    if !lab::arm_is_there() {
+    if !lab::arm_is_there() || options == LARGE_PAGES && !large_pages_are_there() {
         return None;
     }
     let machine = MACHINES.iter().find(|machine| machine.options == options);
@@ -76,6 +92,17 @@ pub(crate) fn said(options: Options, job: &str) -> Option<&'static str> {
     let said = &machine.said.get_or_init(|| machine.boot())[number];
     assert_eq!(said.status, 0, "{job} on {options:?}:\n{}", said.text);
     Some(said.text.trim())
+}
+
+fn large_pages_are_there() -> bool {
+    let build = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab/build");
+    let check =
+        Command::new(build).args(["--arch", "aarch64", "--pages", "16", "--check"]).status();
+    let there = check.is_ok_and(|status| status.success());
+    if !there {
+        skipped_part("pages of 16 KiB", "no kernel: lab/build --arch aarch64 --pages 16");
+    }
+    there
 }
 
 #[test]
@@ -92,6 +119,14 @@ fn an_olympus_has_two_threads_a_core_and_a_neoverse_one() {
     assert_eq!(text.lines().collect::<Vec<_>>(), ["1", "0-1", "0-1", "2-3", "2-3"]);
     let Some(text) = said(NEOVERSE_N1, TOPOLOGY) else { return };
     assert_eq!(text.lines().collect::<Vec<_>>(), ["0", "0", "1"]);
+}
+
+#[test]
+fn pages_are_as_large_as_was_asked() {
+    for (options, size) in [(OLYMPUS, "4 kB"), (LARGE_PAGES, "16 kB")] {
+        let Some(text) = said(options, PAGE_SIZE) else { return };
+        assert_eq!(text, size, "{options:?}");
+    }
 }
 
 /// An event that never happens would read as a count of zero.
@@ -125,7 +160,9 @@ fn siblings_overlap_where_cycles_follow_time() {
 /// cycles, and PMCCNTR would show those of the sibling, too.
 #[test]
 fn sessions_count_each_thread_without_a_system_call() {
-    for (cpu, options) in [("olympus", OLYMPUS), ("neoverse-n1", NEOVERSE_N1)] {
+    let machines =
+        [("olympus", OLYMPUS), ("neoverse-n1", NEOVERSE_N1), ("large pages", LARGE_PAGES)];
+    for (cpu, options) in machines {
         let Some(text) = said(options, SIBLINGS) else { return };
         for context in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
             assert!(text.lines().any(|line| line == context), "{context} in:\n{text}");
@@ -142,7 +179,7 @@ fn sessions_count_each_thread_without_a_system_call() {
 /// A tick of the kernel's may come between; a system call would be in every phase.
 #[test]
 fn a_phase_costs_no_system_call_and_an_idle_sibling_no_cycles() {
-    for options in [OLYMPUS, NEOVERSE_N1, TIMED_OLYMPUS] {
+    for options in [OLYMPUS, NEOVERSE_N1, TIMED_OLYMPUS, LARGE_PAGES] {
         let Some(text) = said(options, ALONE) else { return };
         let numbers = |name: &str| -> Vec<f64> {
             let line = text.lines().find_map(|line| line.strip_prefix(name));

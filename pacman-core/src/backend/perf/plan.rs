@@ -1,18 +1,20 @@
 //! Assigns the events of a session to kernel counters.
 
+mod cycle_counter;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::group::{Ask, Member};
+use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
+use super::sys::Errno;
 use super::topdown;
 use crate::arch::UserReads;
 use crate::backend::summed::{Sum, sums};
 use crate::backend::{MAX_EVENTS, Target};
 use crate::event::{self, Event, KernelAccounting, Software, Source, Term};
 use crate::platform::CoreTypePmu;
-use crate::platform::PerfPermissions;
-use crate::seam::Errno;
 use pacman_events::encode::TopDown;
 use pacman_events::few;
 use pacman_events::{Error, ErrorKind, Result};
@@ -117,7 +119,7 @@ impl Plan {
             parts.push(Part { place, coefficient: 0, way, core_type });
         }
         if permissions.shares_cycle_counter {
-            take_cycle_counter(&mut parts);
+            cycle_counter::take(&mut parts);
         }
         let by_core_type = parts.iter().any(|part| part.core_type.is_some());
         if by_core_type && sharing != Sharing::Pinned {
@@ -205,7 +207,7 @@ impl Plan {
             }
         }
         let groups = groups(&parts, &slots, members.len(), &core_types);
-        let unread = usize::from(parts.first().is_some_and(Part::takes_cycle_counter));
+        let unread = usize::from(parts.first().is_some_and(cycle_counter::is_taken_by));
         let shares = slots.iter().zip(&parts).skip(unread);
         let sums = sums(shares.map(|(slot, part)| Sum {
             from: *slot - unread,
@@ -255,30 +257,6 @@ impl Part {
     fn is_of(&self, core_type: &CoreTypePmu) -> bool {
         self.core_type.as_deref() == Some(core_type)
     }
-
-    /// Whether [`take_cycle_counter`] made it.
-    fn takes_cycle_counter(&self) -> bool {
-        match &self.way {
-            CountSource::Member(member) => self.coefficient == 0 && member.counts_arm_cycles(),
-            CountSource::KernelAccounting(_) => false,
-        }
-    }
-}
-
-/// Adds a counter that takes `PMCCNTR_EL0` before cycles do, which then get a numbered counter: that one
-/// counts the context's cycles. Linux's driver gives the cycle counter to the first event of cycles in a
-/// group (`armv8pmu_get_event_idx`).
-fn take_cycle_counter(parts: &mut Vec<Part>) {
-    let is_cycles = |part: &&Part| match &part.way {
-        CountSource::Member(member) => part.core_type.is_none() && member.counts_arm_cycles(),
-        CountSource::KernelAccounting(_) => false,
-    };
-    let Some(Part { way: CountSource::Member(cycles), place, .. }) = parts.iter().find(is_cycles)
-    else {
-        return;
-    };
-    let way = CountSource::Member(Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() });
-    parts.insert(0, Part { place: *place, coefficient: 0, way, core_type: None });
 }
 
 /// The core types that count parts, in the order of their first ones.

@@ -54,28 +54,6 @@ fn no_counter_of_a_hybrid_is_read_in_user_mode() {
 }
 
 #[test]
-fn cycles_leave_a_counter_that_siblings_share_to_another_event() {
-    let generic = CpuModel::generic();
-    let names = ["INSTRUCTIONS", "task-clock", "CYCLES"];
-    let events: Vec<Event> = names.iter().map(|name| Event::on(generic, name).unwrap()).collect();
-    let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
-    (permissions.paranoid, permissions.shares_cycle_counter) = (Some(1), true);
-    let on = |events: &[Event]| Plan::new(events, Sharing::Pinned, &permissions).unwrap();
-    let plan = on(&events);
-    assert_eq!(members(&plan), ["PMCCNTR_EL0", "INSTRUCTIONS", "CYCLES", "task-clock"]);
-    assert!(plan.members[0].asks_the_same_as(&plan.members[2]));
-    let counted = plan.sums.unwrap().into_iter().map(|sum| (sum.from, sum.to));
-    let counted: Vec<_> = counted.collect();
-    assert_eq!(counted, [(0, 0), (1, 2), (2, 1)], "the first counter belongs to no event");
-    assert_eq!(plan.unread, 1);
-    let hardware = on(&[events[0].clone(), events[2].clone()]);
-    assert_eq!((hardware.unread, hardware.sums), (1, None), "each count that is read is an event");
-    let without_cycles = on(&events[..2]);
-    assert_eq!(members(&without_cycles), ["INSTRUCTIONS", "task-clock"]);
-    assert_eq!(without_cycles.unread, 0);
-}
-
-#[test]
 fn an_expression_takes_a_counter_a_term() {
     let plan = plan("p4", &["INSTRUCTIONS", "STALL_CYCLES"], 2);
     assert_eq!(plan.members.len(), 3);
