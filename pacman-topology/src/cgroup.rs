@@ -8,11 +8,14 @@ use crate::restriction::{Quota, Throttling};
 use crate::tree::Tree;
 use pacman_events::Result;
 
+/// The files of a cpuset of version 1. A mount with `noprefix`, as on Android, has the last two.
+const VERSION_1: [&str; 4] = ["cpuset.effective_cpus", "cpuset.cpus", "effective_cpus", "cpus"];
+
 /// The CPUs that the innermost cpuset allows, and the path of its file.
 pub(crate) fn cpuset(tree: &Tree) -> Result<Option<(String, CpuSet)>> {
     let groups = Hierarchies::of(tree);
     for (directories, names) in [
-        (groups.of_controller("cpuset"), &["cpuset.effective_cpus", "cpuset.cpus"][..]),
+        (groups.of_controller("cpuset"), &VERSION_1[..]),
         (groups.unified(), &["cpuset.cpus.effective"][..]),
     ] {
         for directory in directories {

@@ -29,6 +29,10 @@ impl Hierarchies {
         };
         let mut mounts: Vec<Mount> =
             text("self/mountinfo").lines().filter_map(Mount::from_line).collect();
+        // Copied trees have the older list, or none.
+        if mounts.is_empty() {
+            mounts = text("mounts").lines().filter_map(Mount::from_older_line).collect();
+        }
         if mounts.is_empty() {
             mounts = Mount::usual();
         }
@@ -36,7 +40,15 @@ impl Hierarchies {
             let mut fields = line.splitn(3, ':').skip(1);
             Some((fields.next()?.to_owned(), fields.next()?.to_owned()))
         };
-        Hierarchies { mounts, groups: text("self/cgroup").lines().filter_map(group).collect() }
+        let mut groups: Vec<_> = text("self/cgroup").lines().filter_map(group).collect();
+        if groups.is_empty() {
+            // The same path in either version. It is the process's group, or one around it that has a cpuset.
+            let path = text("self/cpuset");
+            let in_version = |controllers: &str| (controllers.to_owned(), path.trim().to_owned());
+            groups.extend(["cpuset", ""].map(in_version));
+            groups.retain(|(_, path)| !path.is_empty());
+        }
+        Hierarchies { mounts, groups }
     }
 
     /// Of version 2.
@@ -83,9 +95,23 @@ impl Mount {
         let mut mount = mount.split(' ').skip(3);
         let (root, at) = (plain(mount.next()?), plain(mount.next()?));
         let mut system = system.split(' ');
-        let options = match system.next()? {
+        Mount::of_kind(at, root, system.next()?, system.nth(1)?)
+    }
+
+    /// `device /at cgroup rw,cpu 0 0`, which does not tell the group that is seen there.
+    fn from_older_line(line: &str) -> Option<Mount> {
+        let mut fields = line.split(' ').skip(1);
+        let (at, kind, options) = (plain(fields.next()?), fields.next()?, fields.next()?);
+        Mount::of_kind(at, "/".to_owned(), kind, options)
+    }
+
+    /// `None` for another file system.
+    fn of_kind(at: String, root: String, kind: &str, options: &str) -> Option<Mount> {
+        let options = match kind {
             "cgroup2" => None,
-            "cgroup" => Some(system.nth(1)?.to_owned()),
+            "cgroup" => Some(options.to_owned()),
+            // Before Linux 2.6.24.
+            "cpuset" => Some("cpuset".to_owned()),
             _ => return None,
         };
         Some(Mount { at, root, options })

@@ -138,6 +138,11 @@ use Regions::{Always, AndPerThread, ByCompiler, Unsteady};
 /// Intel's libomp warns of each fork in a region, and of as many as there happen to be.
 const QUIET_FORKS: &[(&str, &str)] = &[("KMP_WARNINGS", "false")];
 
+/// Glibc's `PTHREAD_STACK_MIN`: runtimes take their default for less, which is MiB.
+const SMALLEST_STACK: &str = if cfg!(target_arch = "aarch64") { "128K" } else { "16K" };
+
+const SMALL_STACK: &str = if cfg!(target_arch = "aarch64") { "160K" } else { "64K" };
+
 const OMPT_HAS_ENDED: &str = "the runtime ends OMPT before the last regions";
 const NOT_IN_GOMP_LAYER: &str = "libomp's GOMP entries do not run it (LLVM 14)";
 
@@ -226,8 +231,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("signals.c", Unsteady),
     Program::new("sized_each_time.c", Always(80)).depends_on_its_teams(),
     Program::new("sized_once.c", Always(200)).depends_on_its_teams(),
-    Program::new("smallest_stacks.c", Always(120)).with(&[("OMP_STACKSIZE", "16K")]),
-    Program::new("small_stacks.c", Always(60)).with(&[("OMP_STACKSIZE", "64K")]),
+    Program::new("smallest_stacks.c", Always(120)).with(&[("OMP_STACKSIZE", SMALLEST_STACK)]),
+    Program::new("small_stacks.c", Always(60)).with(&[("OMP_STACKSIZE", SMALL_STACK)]),
     Program::new("spawn_other.c", Always(50)),
     Program::new("state_by_thread.c", Always(300)).depends_on_its_teams(),
     Program::new("static_schedules.c", Always(270)),

@@ -7,7 +7,7 @@
 //! Each program and flavour is a test: `cargo test -p pacman-tests --test omp tasks::gcc`. With
 //! `PACMAN_OMP_WHOLE=1` each is run in every mode with every number of threads. `PACMAN_OMP_RUNTIME=/opt/intel/lib/libiomp5.so` takes
 //! that for libomp, and an archive, `libiomp5.a`, becomes part of clang's programs: all that is seen
-//! of those comes through OMPT.
+//! of those comes through OMPT. `PACMAN_OMP_PATIENCE=900` takes a program for hung after so many seconds.
 
 mod catalogue;
 mod compilers;

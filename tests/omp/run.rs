@@ -15,8 +15,11 @@ use tempfile::TempDir;
 use crate::catalogue::Program;
 use crate::compilers::{Built, Flavour};
 
-/// Far more than any program needs on a busy machine: only a deadlock takes longer.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Far more than any program needs on a busy machine: only a deadlock takes longer. An emulator asks for more.
+fn patience() -> Duration {
+    let asked = std::env::var("PACMAN_OMP_PATIENCE").ok();
+    Duration::from_secs(asked.map_or(90, |seconds| seconds.parse().expect("a number of seconds")))
+}
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +220,7 @@ fn ends_in_time(child: &Child) -> bool {
     // SAFETY: the call has just made it for us.
     let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
     let mut wait = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let patience = i32::try_from(PATIENCE.as_millis()).expect("it is short");
+    let patience = i32::try_from(patience().as_millis()).expect("it is short");
     // SAFETY: one entry, which lives during the call.
     unsafe { libc::poll(&mut wait, 1, patience) == 1 }
 }

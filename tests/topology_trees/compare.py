@@ -4,7 +4,8 @@
     compare.py COMMAND TREE…
 
 COMMAND is a built pacman-pmu. TREE is a tar archive, or a directory that holds `sys`. hwloc keeps such
-archives in tests/hwloc/linux, util-linux in tests/ts/lscpu/dumps; neither is part of this project.
+archives in tests/hwloc/linux, util-linux in tests/ts/lscpu/dumps; neither is part of this project. `lstopo.py`
+compares with the output that hwloc keeps beside its archives.
 
 The reader below shares nothing with the command: it reads masks where the command reads lists, and
 groups contexts by sets instead of by numbers. A line a tree says what agrees. Where a tree contradicts
@@ -160,24 +161,25 @@ def told(command, root):
         return None, done.stderr.strip()
     machine = json.loads(done.stdout)
     contexts = [
-        (context["cpu"], context["node"], package["package"], core["core"])
+        (context["cpu"], context["node"], package["package"], core["core"], context["allowed"])
         for package in machine["packages"]
         for core in package["cores"]
         for context in core["contexts"]
     ]
     nodes = {}
-    for cpu, node, _, _ in contexts:
+    for cpu, node, *_ in contexts:
         nodes.setdefault(node, set()).add(cpu)
     return {
         "contexts": frozenset(cpu for cpu, *_ in contexts),
-        "cores": groups({cpu: core for cpu, _, _, core in contexts}),
-        "packages": groups({cpu: package for cpu, _, package, _ in contexts}),
+        "cores": groups({cpu: core for cpu, _, _, core, _ in contexts}),
+        "packages": groups({cpu: package for cpu, _, package, _, _ in contexts}),
         "nodes": {(node, frozenset(cpus)) for node, cpus in nodes.items()},
         "caches": {
             (cache["level"], cache["kind"], cache["bytes"], frozenset(cache["cpus"]))
             for cache in machine["caches"] or []
         },
         "hybrid": machine["hybrid"],
+        "allowed": frozenset(cpu for cpu, *_, allowed in contexts if allowed),
     }, machine["caveats"]
 
 
@@ -188,7 +190,7 @@ def roots(tree, scratch):
         os.mkdir(target)
         # Devices of other kinds are most of an archive. An archive without one of these says so.
         read = ["system/cpu/*", "system/node/*", "cpu_core/*", "cpu_atom/*", "cpu_lowpower/*"]
-        wanted = [f"*/sys/devices/{part}" for part in read] + ["*/sys/fs/cgroup/*", "*/proc/*"]
+        wanted = [f"*/sys/devices/{part}" for part in read] + ["*/sys/fs/cgroup/*", "*/dev/cpuset/*cpus", "*/proc/*"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         subprocess.run(["tar", "-xf", tree, "-C", target, "--no-same-owner", "--wildcards", *wanted], **quiet)
         subprocess.run(["chmod", "-R", "u+rwX", target], **quiet)

@@ -49,6 +49,33 @@ fn the_effective_set_counts_where_version_1_tells_it() {
     assert_eq!(machine.allowed().to_string(), "0-5");
 }
 
+/// Copied trees have the list of mounts and the group's path from older files, and older names in the group.
+#[test]
+fn a_cpuset_is_found_by_older_files() {
+    let all = || Tree::of("xeon-e5-2660v2");
+    let cases = [
+        ("none /dev/cpuset cpuset rw 0 0", "dev/cpuset/box/cpus"),
+        ("none /dev/cpuset cgroup rw,relatime,cpuset,noprefix 0 0", "dev/cpuset/box/cpus"),
+        ("none /old\\040set cgroup rw,cpuset 0 0", "old set/box/cpuset.cpus"),
+        ("cgroup /sys/fs/cgroup cgroup2 rw 0 0", "sys/fs/cgroup/box/cpuset.cpus.effective"),
+    ];
+    for (mounts, file) in cases {
+        let mounts = format!("proc /proc proc rw 0 0\n{mounts}");
+        let tree = || {
+            all().with("proc/self/cpuset", "/box").with("proc/mounts", &mounts).with(file, "3-5")
+        };
+        let machine = tree().read();
+        assert_eq!(machine.allowed().to_string(), "3-5", "{mounts}");
+        assert_eq!(machine.restrictions()[0].by, Restrictor::Cpuset(format!("/{file}")));
+        // Newer files count where they are.
+        let other = tree().with("proc/self/cgroup", "3:cpuset:/\n0::/").read();
+        assert_eq!(other.allowed().len(), 40, "{mounts}");
+        let elsewhere = "30 24 0:26 / /elsewhere rw - cgroup2 cgroup2 rw";
+        let other = tree().with("proc/self/mountinfo", elsewhere).read();
+        assert_eq!(other.allowed().len(), 40, "{mounts}");
+    }
+}
+
 #[test]
 fn a_cpuset_with_all_cpus_or_none_of_ours_restricts_nobody() {
     for cpus in ["0-39", "0-127", "200-207"] {

@@ -5,6 +5,7 @@ mod caveats;
 mod hwloc;
 mod limits;
 mod machines;
+mod power;
 mod quotas;
 mod synthetic;
 #[allow(dead_code, reason = "each test binary and feature uses its part of the helper")]

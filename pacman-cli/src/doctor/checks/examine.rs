@@ -52,7 +52,7 @@ impl Diagnosis {
             return Diagnosis::examine_with(Kernel, &permissions, &Limits::read());
         };
         let mut diagnosis =
-            Diagnosis::examine_with(sys, &permissions, &Limits::unlimited(platform.core_types()));
+            Diagnosis::examine_with(sys, &permissions, &Limits::unlimited(platform));
         diagnosis.findings.iter_mut().for_each(|finding| finding.help.clear());
         diagnosis
     }
@@ -150,8 +150,27 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         }
     }
 
+    /// The processor's own event of this name, which a session counts.
+    fn own(&self, name: &str) -> Option<Event> {
+        match self.facts.around.core_types.as_slice() {
+            [] => Event::on(self.facts.around.model?, name).ok(),
+            types => Event::on_core_types(types, name).ok(),
+        }
+    }
+
+    /// A driver may lack a generic event that the processor has: Linux 6.1 takes PC_WRITE_RETIRED for branches on Arm,
+    /// which a Neoverse N1 lacks, although it has BR_RETIRED.
     fn single(&self, name: &str) -> Single {
-        let event = self.generic(name).expect("a name of the library's own");
+        let generic =
+            self.try_alone(name, self.generic(name).expect("a name of the library's own"));
+        if !matches!(generic.result, Err((Cause::NotOffered, _))) {
+            return generic;
+        }
+        let own = self.own(name).map(|event| self.try_alone(name, event));
+        own.filter(|own| own.result.is_ok()).unwrap_or(generic)
+    }
+
+    fn try_alone(&self, name: &str, event: Event) -> Single {
         let asks = trial::asks(&event);
         let by_ledger = trial::has_ledger(&event) && !self.facts.permissions.may_count_kernel();
         let result = match self.count(std::slice::from_ref(&event)) {

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use pacman_core::arch::CLOCK_SOURCE;
 use pacman_core::backend::perf::PerfPermissions;
-use pacman_core::platform::{self, CoreTypePmu};
+use pacman_core::platform::{self, CoreTypePmu, PlatformRef};
+use pacman_events::CpuModel;
 use pacman_topology::Topology;
 
 use super::hypervisor::{self, Guests};
@@ -26,6 +27,8 @@ pub(crate) struct Limits {
     pub(crate) contexts: u64,
     /// The PMUs of the core types, on a hybrid processor.
     pub(crate) core_types: Vec<CoreTypePmu>,
+    /// The model of the processor, where it is known.
+    pub(crate) model: Option<CpuModel>,
     /// The effective user is root.
     pub(crate) root: bool,
     /// The process is in a user namespace, whose capabilities do not count for perf events.
@@ -56,11 +59,12 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The facts of a process without any limit, on a processor with these core types.
-    pub(super) fn unlimited(core_types: Vec<CoreTypePmu>) -> Limits {
+    /// The facts of a process without any limit, on the processor of `platform`.
+    pub(super) fn unlimited(platform: &PlatformRef) -> Limits {
         Limits {
             contexts: 1,
-            core_types,
+            core_types: platform.core_types(),
+            model: Some(platform.cpu_model()),
             root: true,
             ipc_lock: true,
             clock_source: CLOCK_SOURCE.map(str::to_owned),
@@ -72,6 +76,7 @@ impl Limits {
     pub(crate) fn read() -> Limits {
         let mut facts = Limits::read_under(Path::new("/"));
         facts.core_types = platform::host().core_types();
+        facts.model = Some(platform::host().cpu_model());
         facts.kvm_guest = hypervisor::is_kvm();
         if let Ok(topology) = Topology::of(platform::host()) {
             let all = topology.contexts().len();
@@ -106,6 +111,7 @@ impl Limits {
         let modules = text("sys/kernel/security/lsm");
         Limits {
             core_types: Vec::new(),
+            model: None,
             contexts: online(text("sys/devices/system/cpu/online").trim()),
             root: field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)) == Some("0"),
             user_namespace: PerfPermissions::in_user_namespace(root),
@@ -188,6 +194,7 @@ mod tests {
             facts,
             Limits {
                 core_types: Vec::new(),
+                model: None,
                 contexts: 2,
                 root: true,
                 user_namespace: true,

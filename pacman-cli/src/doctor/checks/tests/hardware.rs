@@ -1,5 +1,6 @@
 //! Causes that lie in the PMU, its driver, or who else uses it.
 
+use pacman_events::CpuModel;
 use perf_event_open_sys::bindings as abi;
 
 use super::*;
@@ -62,6 +63,27 @@ fn one_event_that_the_driver_lacks_does_not_spoil_the_rest() {
         (found.outcome, found.text.as_str()),
         (Outcome::Works, "6 of 7 count; not REF_CYCLES: the PMU driver does not offer it")
     );
+}
+
+/// Linux 6.1 on a Neoverse N1, whose PMU has BR_RETIRED and no PC_WRITE_RETIRED.
+#[test]
+fn an_event_that_only_the_processor_has() {
+    let fake = || {
+        Fake::counting().refusing(|ask| {
+            let generic = u64::from(abi::PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+            (ask.hardware && ask.config == generic).then_some(libc::ENOENT)
+        })
+    };
+    let on = |model| {
+        let around = Limits { model, ..surroundings() };
+        let diagnosis = Diagnosis::examine_with(fake(), &permissions(), &around);
+        finding(&diagnosis, Check::HardwareEvents).text.clone()
+    };
+    let lacks = "6 of 7 count; not BRANCHES: the PMU driver does not offer it";
+    assert_eq!(on(None), lacks);
+    assert_eq!(on(CpuModel::named("neoverse-n1")), "all 7 count");
+    // A processor without a counter of branches.
+    assert_eq!(on(CpuModel::named("niagara1")), lacks);
 }
 
 #[test]
