@@ -1,10 +1,11 @@
 //! The documents agree with the sources: the words of the glossary are used, every page is in the
-//! book's summary, every relative link leads to a file and a heading, and every test that is named for
-//! a defect is there. Old names are gone.
+//! book's summary, every relative link leads to a file and a heading, every line of cargo names targets
+//! that are there, and every test that is named for a defect is there. Old names are gone.
 //!
 //! These checks stand in for `mdbook build`, whose installation takes minutes.
 
 mod campaigns;
+mod cargo_lines;
 mod glossary;
 mod links;
 mod markdown;

@@ -7,6 +7,7 @@ mod interposed;
 mod made_up;
 mod modules;
 mod plurals;
+mod profiles;
 mod publishing;
 mod workspace;
 
