@@ -1,6 +1,6 @@
 /*
- * A hybrid: one thread moves between the kinds of core. Events of both PMUs, opened by PMU type and
- * by the generic event with the type in its upper half, must together count all of its loops.
+ * A hybrid: one thread moves between the kinds of core. Events of both PMUs must together count all of
+ * its loops. The test opens them by PMU type, and by the generic event with the type in its upper half.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

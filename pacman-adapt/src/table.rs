@@ -109,7 +109,7 @@ impl CandidateTable {
     }
 
     /// Whether two have the same cores, with one context more or fewer on each, or on other nodes.
-    pub(super) fn are_beside(&self, one: usize, other: usize) -> bool {
+    pub(super) fn are_neighbours(&self, one: usize, other: usize) -> bool {
         let ([cores, contexts, _], [others, there, _]) =
             (self.rows[one].given, self.rows[other].given);
         cores > 0 && cores == others && contexts.abs_diff(there) <= 1

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs a case 2000 times and holds its median against a limit in microseconds.
+/// Runs a case 2000 times and compares its median with a limit in microseconds.
 fn report<F: FnMut()>(name: &str, limit: Option<u64>, make: impl FnOnce() -> F) -> bool {
     let mut run = make();
     let mut times: Vec<Duration> = (0..2000)

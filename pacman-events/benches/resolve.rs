@@ -67,7 +67,7 @@ fn first_look_ups() -> bool {
     median < Duration::from_micros(50)
 }
 
-/// Resolves one name many times and holds the median against a limit in microseconds.
+/// Resolves one name many times and compares the median with a limit in microseconds.
 fn report(table: &str, name: &str, limit: Option<u64>) -> bool {
     const BATCH: u32 = 100;
     let cpu = CpuModel::named(table).expect("a table");

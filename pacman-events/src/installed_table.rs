@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_few_events_nor_a_processor_without_a_table_tells() {
+    fn neither_a_few_events_nor_a_processor_without_a_table_decides() {
         let named = |name| CpuModel::named(name).unwrap();
         let icl = table_of(named("icl"));
         let few = UserTable { events: icl.events[..FEW].to_vec(), ..icl.clone() };

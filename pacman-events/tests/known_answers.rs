@@ -259,7 +259,7 @@ fn a_unit_mask_spelt_like_a_modifier_is_a_unit_mask() {
 }
 
 #[test]
-fn what_an_event_needs_is_said_before_it_counts_nothing() {
+fn an_event_s_needs_are_reported_before_it_counts_nothing() {
     use pacman_events::encode::Conditions;
     let here = Conditions { smt: true, privileged: false, tagged: false };
     let missing = |table, name| encoding(table, name).admit(here).unwrap_err().to_string();
@@ -379,7 +379,7 @@ fn a_counter_mask_compares_equal_where_leaf_23_can_report_it() {
 }
 
 #[test]
-fn refusals_are_four_different_answers() {
+fn refusals_are_of_four_kinds() {
     let kind = |table, name| resolve(cpu(table), name).unwrap_err().kind();
     assert_eq!(kind("skl", "UOPS_ISUED.ANY"), ResolveErrorKind::Unknown);
     assert_eq!(kind("icl", "CPU_CLK_UNHALTED.REF_XCLK_ANY"), ResolveErrorKind::OtherModel);

@@ -148,7 +148,7 @@ fn what_stands_twice_must_agree() {
 
 /// The three fixed events as six lists print them, and as all others do.
 #[test]
-fn fixed_counters_are_told_by_meaning() {
+fn fixed_counters_are_recognised_by_meaning() {
     let lists = [
         // Nehalem and Westmere: code and mask are 0. Bonnell: the code is 0xa. Silvermont: as later.
         ("nhm-ep", ["0x0", "0x0", "0x0"], ["0x0"; 3], "THREAD", "REF", 1),

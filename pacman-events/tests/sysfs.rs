@@ -71,7 +71,7 @@ fn power9_fields_are_placed_by_their_formats() {
 }
 
 #[test]
-fn what_a_pmu_lacks_is_said() {
+fn a_pmu_s_missing_parts_are_reported() {
     let pmus = pmus("power9");
     let resolver = Resolver::new(CpuModel::generic()).with_pmus(&pmus);
     let refusal = |name| resolver.resolve(name).unwrap_err();

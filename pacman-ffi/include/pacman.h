@@ -233,7 +233,7 @@ int pacman_abi_check(uint32_t abi);
 #define PACMAN_E_ALREADY_ATTACHED (-6)
 /* Another thread closed the session during the call. */
 #define PACMAN_E_CLOSED (-7)
-/* The events exist, but not together, or not with the counters that are running. */
+/* The events exist, but cannot be counted together or with running counters. */
 #define PACMAN_E_CONFLICT (-8)
 /* The calling thread is not attached to the session. */
 #define PACMAN_E_NOT_ATTACHED (-9)

@@ -65,7 +65,7 @@ fn work_for_all_keeps_all_busy() {
 /// Executions that last less than reading the counters: the report has the time that was counted, and by
 /// how much it is too large.
 #[test]
-fn busy_time_beyond_the_executions_is_told() {
+fn busy_time_beyond_the_executions_is_reported() {
     let (pool, session) = pool("tiny", "task-clock");
     let tiny = pool.phase("tiny").unwrap();
     for _ in 0..200 {
@@ -83,7 +83,7 @@ fn busy_time_beyond_the_executions_is_told() {
 }
 
 #[test]
-fn what_cannot_be_told_is_an_error() {
+fn an_observer_without_busy_time_is_an_error() {
     let (pool, session) = pool("blind", "context-switches");
     pool.phase("short").unwrap().run(|| ()).unwrap();
     let error = worker_times(&session.report(), "short").unwrap_err();

@@ -18,8 +18,8 @@ pub struct Options {
     /// The memory for recordings. Without a segment or a directory nothing is recorded.
     pub segment: Option<Segment>,
     /// The directory for recordings as files, of processes that cannot attach the segment if there is one. It
-    /// must exist. The user must own it. Otherwise all users may create files in it, but only its owner may
-    /// list or remove them (mode 1733).
+    /// must exist. The user must own it, or all users may create files in it and only its owner may list
+    /// or remove them (mode 1733).
     pub directory: Option<PathBuf>,
     /// The events to count, separated by commas; empty to record only times.
     pub events: String,

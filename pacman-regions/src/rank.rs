@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn slurm_tells_a_task_from_a_batch_script() {
+    fn slurm_distinguishes_a_task_from_a_batch_script() {
         let batch = [("SLURM_JOB_ID", "9"), ("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")];
         let with = |more: &[(&'static str, &'static str)]| -> Vec<_> {
             batch.into_iter().chain(more.iter().copied()).collect()

@@ -135,8 +135,8 @@ impl Mount {
 
     /// The directories of the group and its ancestors, down to the mount's root.
     ///
-    /// Without a namespace of its own, a container has the machine's path of its group, while the mount may show
-    /// this group or one around it as `/`. The list always ends with the mount's root, which is then the nearest
+    /// Without a namespace of its own, a container has the machine's path of its group. The mount may show this
+    /// group or one around it as `/`. The list always ends with the mount's root, which is then the nearest
     /// group that can be read.
     fn inside_out(&self, path: &str) -> Vec<String> {
         let names = |path: &str| -> Vec<String> {

@@ -18,7 +18,7 @@ fn a_session_counts_both_threads_of_a_pentium_4() {
 }
 
 #[test]
-fn nobody_needs_a_placement_for_right_counts_on_a_pentium_4() {
+fn right_counts_on_a_pentium_4_need_no_placement() {
     let Some(text) = guest(PENTIUM_4, "unplaced") else { return };
     each_counts_its_own(text);
     let times = |line: &str| text.lines().filter(|is| *is == line).count();

@@ -98,7 +98,7 @@ fn siblings_of_a_zen_core() {
 }
 
 #[test]
-fn a_forked_child_is_told_and_does_not_fault() {
+fn a_forked_child_gets_an_error_and_does_not_fault() {
     let Some(text) = guest(HASWELL, "forked") else { return };
     assert_eq!(
         text.trim().lines().collect::<Vec<_>>(),
@@ -107,7 +107,7 @@ fn a_forked_child_is_told_and_does_not_fault() {
 }
 
 #[test]
-fn too_many_events_and_taken_counters_are_told_apart() {
+fn too_many_events_and_taken_counters_are_different_errors() {
     let Some(text) = guest(HASWELL, "conflicts") else { return };
     assert_eq!(
         text.trim().lines().collect::<Vec<_>>(),

@@ -202,7 +202,7 @@ fn what_a_region_costs_each_thread() {
 }
 
 #[test]
-fn siblings_are_told_and_each_has_its_own_counts() {
+fn siblings_are_reported_and_each_has_its_own_counts() {
     if program().is_none() {
         return;
     }

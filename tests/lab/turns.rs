@@ -160,7 +160,7 @@ fn halves_of_a_pentium_4_rotate() {
 /// A session whose descriptors the program took away refuses to change its set, and the counter that
 /// has the numbers now counts on.
 #[test]
-fn a_change_of_sets_stops_nobody_elses_counter() {
+fn a_change_of_sets_stops_no_foreign_counter() {
     for how in ["closed", "replaced"] {
         let Some(text) = guest(HASWELL, &format!("foreign {how}")) else { return };
         for line in ["numbers 1 of 1", "counted 1200"] {

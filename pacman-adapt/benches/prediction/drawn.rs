@@ -1,9 +1,9 @@
 //! Machines and programs at random.
 //!
 //! A machine has 4 to 20 cores, one or two contexts each, in one or two sockets. A program is two
-//! to four phases with shares of its time on one thread; each phase is limited by what cores
-//! compute, by memory, a lock, barriers, a serial part or its cache, may prefer one socket, and
-//! may have few equal pieces of work. One run each, with noise of 0.4 to 2 %.
+//! to four phases with shares of its time on one thread. Arithmetic, memory, a lock, barriers, a
+//! serial part or its cache limits each phase. A phase may prefer one socket, and may have few equal
+//! pieces of work. One run each, with noise of 0.4 to 2 %.
 
 use pacman_adapt::Result;
 use pacman_adapt::phases::{Noise, Random};

@@ -167,12 +167,12 @@ impl Controller {
     /// more than it can, and the ceiling is returned. Once, another follows; then the bound is wrong.
     #[cold]
     fn disturbed(&mut self, at: usize, cost: f64) -> Option<f64> {
-        if let Some(told) = self.posterior.hypotheses[at] {
-            if cost > told.most * self.posterior.usual() {
-                self.posterior.forget(told.source);
-                self.predictor.take_if(|_| told.source == Source::Forecast);
+        if let Some(hypothesis) = self.posterior.hypotheses[at] {
+            if cost > hypothesis.most * self.posterior.usual() {
+                self.posterior.forget(hypothesis.source);
+                self.predictor.take_if(|_| hypothesis.source == Source::Forecast);
             }
-            if told.source == Source::Memory {
+            if hypothesis.source == Source::Memory {
                 // The earlier run measured other work.
                 return None;
             }

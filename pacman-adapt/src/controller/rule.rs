@@ -1,7 +1,7 @@
 //! The rule: run what is expected to save most, within the budget.
 //!
-//! The value of an execution of a configuration is the saving that it may lead to in later executions, less
-//! its expected cost beyond the best. `docs/research/adaptation.md` has the model and the proof
+//! The value of an execution of a configuration is its possible saving in later executions, less its
+//! expected cost beyond the best. `docs/research/adaptation.md` has the model and the proof
 //! of the bound.
 
 use crate::posterior::{Belief, Source};
@@ -102,10 +102,10 @@ impl Controller {
     /// One is enough with recalled costs, because it agrees with an earlier run, and with predictions from its counts,
     /// which samples confirm. Where a return to it is costly, its median must be as good as it gets.
     fn needed(&self) -> u32 {
-        let told = self.posterior.hypotheses.iter().flatten();
-        let is_recalled = told.clone().any(|told| told.source == Source::Memory);
+        let hypotheses = self.posterior.hypotheses.iter().flatten();
+        let is_recalled = hypotheses.clone().any(|hypothesis| hypothesis.source == Source::Memory);
         let record = self.posterior.record(self.default_index());
-        let is_predicted = !self.counted.is_empty() && told.count() > 0;
+        let is_predicted = !self.counted.is_empty() && hypotheses.count() > 0;
         match is_recalled || is_predicted {
             true => 1,
             false if !self.counted.is_empty() => 2,
@@ -229,8 +229,8 @@ impl Controller {
         }
         self.state = State::Sampling;
         let ratio = offer.belief.cost / self.default_cost;
-        let told = self.posterior.hypotheses[offer.at].map(|told| told.source);
-        self.reason = match (told, step) {
+        let source = self.posterior.hypotheses[offer.at].map(|hypothesis| hypothesis.source);
+        self.reason = match (source, step) {
             (Some(Source::Memory), _) => Reason::Fixed("it was the best in an earlier run"),
             (Some(Source::Forecast), _) => Reason::Predicted(ratio),
             (None, Some(step)) => Reason::Said(step.why().to_owned()),

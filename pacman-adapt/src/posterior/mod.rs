@@ -125,8 +125,8 @@ impl Posterior {
 
     /// Forgets all hypotheses of a source.
     pub(super) fn forget(&mut self, source: Source) {
-        for told in &mut self.hypotheses {
-            self.is_new |= told.take_if(|told| told.source == source).is_some();
+        for hypothesis in &mut self.hypotheses {
+            self.is_new |= hypothesis.take_if(|hypothesis| hypothesis.source == source).is_some();
         }
     }
 
@@ -172,8 +172,8 @@ impl Posterior {
     /// The cost over the default's, measured in this run or an earlier one.
     pub(super) fn ratio(&self, at: usize) -> Option<f64> {
         let measured = self.is_measured(at).then(|| self.level(at) / self.usual());
-        let recalled = self.hypotheses[at].filter(|told| told.source == Source::Memory);
-        measured.or(recalled.map(|told| told.cost))
+        let recalled = self.hypotheses[at].filter(|hypothesis| hypothesis.source == Source::Memory);
+        measured.or(recalled.map(|hypothesis| hypothesis.cost))
     }
 
     /// The standard deviation of executions, as a part of their cost.

@@ -10,7 +10,7 @@ const PER_NODES: f64 = 0.3;
 const FAILS: f64 = 0.35;
 /// The least mean gain of one context more or fewer on the best cores, as a part of the best cost: no law
 /// knows the contexts of a core well.
-const BESIDE: f64 = 0.01;
+const NEIGHBOUR: f64 = 0.01;
 /// The most that one thread takes, over the busy time of all threads: it has the caches of one core only.
 const SLACK: f64 = 1.05;
 
@@ -94,8 +94,8 @@ impl Posterior {
                 cost = reaches * cost + (1.0 - reaches) * grows.exp().min(limits.1);
                 (gain, chance) = (gain * reaches, chance * reaches);
             }
-            if cheapest.is_some_and(|best| best != default && self.table.are_beside(best, at)) {
-                gain = gain.max(BESIDE * limits.0);
+            if cheapest.is_some_and(|best| best != default && self.table.are_neighbours(best, at)) {
+                gain = gain.max(NEIGHBOUR * limits.0);
             }
             let of_nodes = PER_NODES * (nodes.abs() / LN_2).min(1.0);
             let of_nodes = expected_gain(cost - limits.0, of_nodes * cost);
@@ -128,8 +128,10 @@ impl Posterior {
             return one.max(other) + self.worst_burst();
         }
         match self.hypotheses[at] {
-            Some(told) if told.source == Source::Memory => told.most * self.usual(),
-            Some(told) => self.ceiling(at).min(told.most * self.usual()),
+            Some(hypothesis) if hypothesis.source == Source::Memory => {
+                hypothesis.most * self.usual()
+            }
+            Some(hypothesis) => self.ceiling(at).min(hypothesis.most * self.usual()),
             None => self.ceiling(at),
         }
     }

@@ -50,7 +50,7 @@ impl Rule {
                 format!("best of {count} measured, {verified} to verify"),
             ));
         }
-        let why = beside(promising, best);
+        let why = compared(promising, best);
         Ok(Step::Verify { configuration: promising.configuration, why })
     }
 
@@ -61,7 +61,7 @@ impl Rule {
 }
 
 /// A forecast, and the best that was measured.
-pub(super) fn beside(forecast: &Forecast, best: &Sample) -> String {
+pub(super) fn compared(forecast: &Forecast, best: &Sample) -> String {
     format!(
         "predicted {} ({} to {}); the best measured is {} at {}",
         time(forecast.seconds),

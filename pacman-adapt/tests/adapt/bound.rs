@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn the_bound_holds_where_busy_times_are_told(seed: u64, shape in 0..4usize) {
+    fn the_bound_holds_where_busy_times_are_known(seed: u64, shape in 0..4usize) {
         let (cores, contexts) = [(2, 1), (8, 2), (16, 4), (3, 2)][shape];
         let size = SmtMachine::new(cores, contexts);
         let mut phase = Kind::Any.draw(&mut Random::new(seed), size);

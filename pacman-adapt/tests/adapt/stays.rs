@@ -129,7 +129,7 @@ fn charges_that_are_none_change_nothing() {
 }
 
 #[test]
-fn told_together_is_told_one_after_the_other() {
+fn executions_reported_together_count_as_if_one_after_the_other() {
     let truth = |number: usize, on: Configuration| {
         saturated(on) * (1.0 + 0.02 * ((number * 7 % 11) as f64 / 11.0 - 0.5))
     };

@@ -88,7 +88,7 @@ fn imbalanced(phase: &mut Controller, executions: usize, alone: f64, busy: f64) 
 }
 
 #[test]
-fn a_mostly_serial_phase_is_narrowed_early_where_its_cpu_time_is_told() {
+fn a_mostly_serial_phase_is_narrowed_early_where_its_cpu_time_is_known() {
     // One thread may take 1.08 of it, by 5 % more than the busy time: three executions
     // at most pay for it, where half of the machine takes twenty.
     let first = imbalanced(&mut team("2 cores", 2), 200, 0.9, 1.03);

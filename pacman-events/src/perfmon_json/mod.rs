@@ -30,8 +30,8 @@ impl UserTable {
     /// ```
     ///
     /// # Errors
-    /// [`ResolveErrorKind::Grammar`] if the text is not JSON or has no events, if an event lacks a
-    /// name, a code or a counter, if a field does not fit its register, and if an event is not a
+    /// [`ResolveErrorKind::Grammar`] if the text is not JSON or has no events. The same if an event lacks
+    /// a name, a code or a counter, if a field does not fit its register, and if an event is not a
     /// core's (`Unit`). The error names the event and the field.
     pub fn from_perfmon_json(cpu: CpuModel, text: &str) -> Result<Self, ResolveError> {
         let fault = |what: String| {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_smt_closes_are_said_to_need_it_off() {
+    fn counters_that_smt_closes_need_it_off() {
         let upper = r#"[{"EventCode": "0x42", "UMask": "0x1", "EventName": "UPPER", "Counter": "4,5",
             "CounterHTOff": "4,5,6,7"}]"#;
         let skl = CpuModel::named("skl").unwrap();

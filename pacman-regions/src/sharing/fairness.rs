@@ -38,7 +38,7 @@ mod tests {
     proptest! {
         /// Max-min fairness: who gets less than another, by more than what is left over, has all it wants.
         #[test]
-        fn nobody_gets_more_while_another_lacks(
+        fn no_process_gets_more_while_another_lacks(
             contexts in 1u32..200,
             wants in proptest::collection::vec(1u32..100, 1..12),
         ) {

@@ -53,7 +53,7 @@ pub fn watch(table: Table<'_>, watcher: Watcher, is_over: impl Fn() -> bool) {
 }
 
 /// Asks the kernel for short slices. The scheduler chooses a thread with a short slice sooner when it wakes on a busy
-/// machine, and gives it no more time than others (EEVDF, Linux 6.12 and later). Older kernels ignore it.
+/// machine. It gives the thread no more time than others (EEVDF, Linux 6.12 and later). Older kernels ignore it.
 fn wake_soon() {
     /// The first form of the kernel's structure.
     #[repr(C)]

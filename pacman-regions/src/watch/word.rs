@@ -306,7 +306,7 @@ mod model {
     }
 
     #[test]
-    fn exactly_one_side_restores_and_nobody_after_the_end() {
+    fn exactly_one_side_restores_and_none_after_the_end() {
         model(true);
     }
 

@@ -240,7 +240,7 @@ fn refusals_name_the_core_type_and_the_way_out() {
 }
 
 #[test]
-fn a_group_that_lost_its_counters_on_one_core_type_is_told() {
+fn a_group_that_lost_its_counters_on_one_core_type_is_reported() {
     for taken in 0..2 {
         let program = Program::on(MACHINE);
         let name = format!("taken {taken}");

@@ -106,8 +106,8 @@ impl TryFrom<Parts> for Mixture {
         let unexplained = parts.unexplained.iter().map(of).collect();
         let mut mixture = Mixture { parts, guesses, unexplained, second: None };
         mixture.second = mixture.after(&[]).and_then(|posterior| {
-            let tells = |column| posterior.narrowing(column, mixture.parts.noise);
-            mixture.promising(|_| false, tells).map(|(on, _)| on)
+            let narrowing = |column| posterior.narrowing(column, mixture.parts.noise);
+            mixture.promising(|_| false, narrowing).map(|(on, _)| on)
         });
         Ok(mixture)
     }
@@ -267,7 +267,7 @@ impl Predictor for Mixture {
                 let forecast = forecasts.iter().find(|one| one.configuration == next);
                 let gain = format!("expected to gain {:.1} %", 1e2 * gain);
                 let why = forecast
-                    .map_or(gain.clone(), |one| format!("{gain}: {}", verify::beside(one, best)));
+                    .map_or(gain.clone(), |one| format!("{gain}: {}", verify::compared(one, best)));
                 Ok(Step::Verify { configuration: next, why })
             }
             Some(_) => {

@@ -71,7 +71,7 @@ impl All {
     ///
     /// The count is scaled by the measure, which is known for all of them. So the only error is that turns of
     /// other sets had more or fewer counts for their measure. In each block of turns the set of each was drawn at
-    /// random, so the sum of these differences over the counted turns is near its mean. Hoeffding's inequality
+    /// random. So the sum of these differences over the counted turns is near its mean. Hoeffding's inequality
     /// bounds the distance by the differences' range alone. The empirical one of Bernstein (Maurer and Pontil, 2009)
     /// is closer where the differences are small. The range is the greatest rate of the
     /// region's turns on any thread.

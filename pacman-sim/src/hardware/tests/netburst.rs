@@ -258,7 +258,7 @@ fn a_tagged_event_needs_every_register_of_its_metric() {
 }
 
 #[test]
-fn execution_tags_are_told_apart() {
+fn execution_tags_are_distinguished() {
     let event = encoding(model("p4"), "scalar_DP_retired");
     let signal = [(Signal::of(&event).unwrap(), 8)];
     // scalar_DP_uop on FIRM_ESCR0, whose counter 8 runs, and execution_event on CRU_ESCR2.
