@@ -6,15 +6,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::group::{Ask, Member};
-use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
-use super::sys::Errno;
 use super::topdown;
 use crate::arch::UserReads;
 use crate::backend::summed::{Sum, sums};
 use crate::backend::{MAX_EVENTS, Target};
 use crate::event::{self, Event, KernelAccounting, Software, Source, Term};
 use crate::platform::CoreTypePmu;
+use crate::platform::PerfPermissions;
+use crate::seam::Errno;
 use pacman_events::encode::TopDown;
 use pacman_events::few;
 use pacman_events::{Error, ErrorKind, Result};
