@@ -11,14 +11,19 @@ use crate::document::Quotient;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Shares {
     /// Slots whose operation retired.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     retiring: Quotient,
     /// Slots lost to operations that never retired.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     bad_speculation: Quotient,
     /// Slots that the front end left empty.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     frontend_bound: Quotient,
     /// Slots for which the back end took no operation.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     backend_bound: Quotient,
     /// Slots for which the sibling was chosen; null where no event counts them.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     smt_contention: Option<Quotient>,
 }
 
