@@ -95,24 +95,15 @@ pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
             return Err(CliError::BadInput(format!("{option} {value}: give 0 to 1000 percent")));
         }
     }
-    let form = args.output.as_deref().map(form_of).transpose()?;
+    let form = form_of(args.output.as_deref(), args.json, "a comparison")?;
     let read = |paths: Vec<&PathBuf>| -> CliResult<Vec<RunDocument>> {
         paths.into_iter().map(|path| Ok(RunDocument::read(path, "compare")?)).collect()
     };
     let (before, after) = (read(before)?, read(after)?);
     let (threshold, least) = (args.threshold / 100.0, args.least / 100.0);
     let comparison = Comparison::of(&before, &after, threshold, args.any_order);
-    let form = form.unwrap_or(if args.json { Form::Json } else { Form::Text });
-    let terminal = args.output.is_none().then(Terminal::stdout);
-    let width = terminal.map_or(usize::MAX, Terminal::width);
-    let answer = form.text(&comparison, threshold, least, width);
-    match &args.output {
-        Some(path) => atomic_write::write(path, answer.as_bytes()).map_err(|error| {
-            let path = shown_path(path);
-            CliError::Unwritable(format!("cannot write the comparison to {path}: {error}"))
-        })?,
-        None => out.write_all(answer.as_bytes())?,
-    }
+    let to = args.output.as_deref();
+    write(to, out, |width| form.text(&comparison, threshold, least, width))?;
     Ok(match comparison.is_empty() {
         true => NOTHING_COMPARED,
         false if comparison.has_slower(least) => SLOWER,
@@ -120,12 +111,29 @@ pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
     })
 }
 
-/// The form that a file's name asks for.
-fn form_of(path: &Path) -> CliResult<Form> {
-    Form::of(path).ok_or_else(|| {
-        CliError::BadInput(format!(
-            "cannot tell the form of a comparison from {}: it ends in .txt, .json or .html",
-            shown_path(path)
-        ))
-    })
+/// The form of an answer: that of the file's name, or of `--json`.
+pub(crate) fn form_of(path: Option<&Path>, json: bool, what: &str) -> CliResult<Form> {
+    match path {
+        Some(path) => Form::of(path).ok_or_else(|| {
+            CliError::BadInput(format!(
+                "cannot tell the form of {what} from {}: it ends in .txt, .json or .html",
+                shown_path(path)
+            ))
+        }),
+        None if json => Ok(Form::Json),
+        None => Ok(Form::Text),
+    }
+}
+
+/// Writes an answer to a file, or to `out` with lines as wide as the terminal.
+pub(crate) fn write(
+    path: Option<&Path>,
+    out: &mut dyn Write,
+    answer: impl FnOnce(usize) -> String,
+) -> CliResult<()> {
+    let Some(path) = path else {
+        return Ok(out.write_all(answer(Terminal::stdout().width()).as_bytes())?);
+    };
+    let written = atomic_write::write(path, answer(usize::MAX).as_bytes());
+    written.map_err(|error| CliError::unwritable(path, &error))
 }

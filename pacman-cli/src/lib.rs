@@ -35,6 +35,8 @@ mod stat;
 pub mod terminal;
 #[cfg(test)]
 mod test_platform;
+#[cfg(test)]
+mod test_snapshot;
 mod topo;
 pub mod training_csv;
 pub mod trusted_driver;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use pacman_core::atomic_write;
 use pacman_events::shown::shown_path;
-use pacman_report::compare::{Form, Reports};
+use pacman_report::compare::Reports;
 
+use crate::compare::{form_of, write};
 use crate::error::{CliError, CliResult};
 use crate::run;
-use crate::terminal::Terminal;
 
 /// Make the page of a JSON report, or show the history of many runs of a program.
 ///
@@ -73,16 +73,7 @@ pub(crate) fn report(args: &ReportArgs, out: &mut dyn Write) -> CliResult {
         let why = format!("--threshold {}: give 0 to 1000 percent", args.threshold);
         return Err(CliError::BadInput(why));
     }
-    let form = match &args.output {
-        Some(path) => Form::of(path).ok_or_else(|| {
-            CliError::BadInput(format!(
-                "cannot tell the form of a history from {}: it ends in .txt, .json or .html",
-                shown_path(path)
-            ))
-        })?,
-        None if args.json => Form::Json,
-        None => Form::Text,
-    };
+    let form = form_of(args.output.as_deref(), args.json, "a history")?;
     if let Some(path) = &args.output {
         if args.reports.iter().any(|report| atomic_write::is_same(report, path)) {
             let shown = shown_path(path);
@@ -94,13 +85,7 @@ pub(crate) fn report(args: &ReportArgs, out: &mut dyn Write) -> CliResult {
     for path in &args.reports {
         reports.add(path)?;
     }
-    let terminal = args.output.is_none().then(Terminal::stdout);
-    let width = terminal.map_or(usize::MAX, Terminal::width);
-    let answer = form.history(&reports.history(args.threshold / 100.0), width);
-    match &args.output {
-        Some(path) => atomic_write::write(path, answer.as_bytes())
-            .map_err(|error| CliError::unwritable(path, &error))?,
-        None => out.write_all(answer.as_bytes())?,
-    }
+    let history = reports.history(args.threshold / 100.0);
+    write(args.output.as_deref(), out, |width| form.history(&history, width))?;
     Ok(0)
 }

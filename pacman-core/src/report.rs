@@ -288,19 +288,22 @@ fn part_in_name(name: &str) -> Option<(&str, &str)> {
 }
 
 impl Report {
-    /// The lines of [`zero_count_warnings`] for all threads.
+    /// The hardware events that stayed at 0, each by its number and with its line of
+    /// [`zero_count_warnings`], for all threads.
     ///
     /// Another event's count is the largest of a single phase and set. Phases may be part of one
     /// another, so that their sum could be more than was counted. Events of one core type are held
     /// against each other: no thread need have run there.
-    pub(crate) fn zero_count_warnings(&self) -> Vec<String> {
+    pub(crate) fn zero_count_warnings(&self) -> Vec<(usize, String)> {
         let Report { events, sets, phases, threads, .. } = self;
         // By set, phase, and place in the set.
         let zeros = |set: &EventSet| vec![vec![0u64; set.events.len()]; phases.len()];
         let mut sums: Vec<Vec<Vec<u64>>> = sets.iter().map(zeros).collect();
         for row in threads.iter().flat_map(|thread| &thread.phases) {
             for (sums, counted) in sums.iter_mut().zip(&row.sets) {
-                for (sum, stat) in sums[row.phase].iter_mut().zip(&counted.counts) {
+                // A report that was changed by hand may lack the phase.
+                let of_phase = sums.get_mut(row.phase).into_iter().flatten();
+                for (sum, stat) in of_phase.zip(&counted.counts) {
                     *sum = sum.saturating_add(stat.sum);
                 }
             }
@@ -329,7 +332,8 @@ impl Report {
             }
             let most = with(event).filter_map(|(set, _)| most(set, column));
             if let Some((other, sum)) = most.max_by_key(|(_, sum)| *sum) {
-                lines.extend(zero_count_warnings(&[(&events[other].name, sum), (&column.name, 0)]));
+                let counts = [(&*events[other].name, sum), (&*column.name, 0)];
+                lines.extend(zero_count_warnings(&counts).into_iter().map(|line| (event, line)));
             }
         }
         lines

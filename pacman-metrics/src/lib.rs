@@ -2,8 +2,7 @@
 //!
 //! All functions are pure: they take differences of counts, and open no counter. They return a
 //! figure with a unit, or an error that says *"… is not computable because …"*. A metric that is a
-//! formula of counts is a line of the [`language`]. A [`Definition`] states unit, formula, events and
-//! source of the others.
+//! formula of counts is a line of the [`language`]. The modules of the others name formula, events and source.
 //!
 //! ```
 //! let ipc = pacman_metrics::language::named("ipc").expect("it is built in");
@@ -30,36 +29,9 @@ pub mod slots;
 pub mod smt;
 pub mod tiles;
 
-mod definition;
 mod not_computable;
 
-pub use definition::Definition;
 pub use pacman_events::{Error, ErrorKind, Result};
-
-/// The metrics of this crate that the [`language`] has no line for.
-pub fn definitions() -> impl Iterator<Item = &'static Definition> {
-    let parts: [&'static [Definition]; 4] =
-        [budget::DEFINITIONS, quality::DEFINITIONS, smt::DEFINITIONS, tiles::DEFINITIONS];
-    parts.into_iter().flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn definitions_are_complete_and_named_once() {
-        let mut names = Vec::new();
-        for definition in definitions() {
-            let Definition { name, unit, formula, needs, source } = definition;
-            assert!(!unit.is_empty() && !formula.is_empty() && !needs.is_empty(), "{name}");
-            assert!(source.contains(','), "{name}: author or document, then the place in it");
-            assert!(!names.contains(name), "{name} twice");
-            names.push(name);
-        }
-        assert!(!names.is_empty());
-    }
-}
 
 // The examples of README.md are tests.
 #[cfg(doctest)]

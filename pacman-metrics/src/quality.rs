@@ -6,20 +6,9 @@
 //! formula, because they answer with reasons. Each rule that cannot be checked, because a value was not
 //! read, is listed.
 
-use crate::definition::Definition;
 use crate::language::named;
 use crate::not_computable::not_computable;
 use pacman_events::{Error, Result};
-
-/// The definitions of these flags.
-pub const DEFINITIONS: &[Definition] = &[Definition {
-    name: "discard-flags",
-    unit: "set of flags",
-    formula: "CPU, switches, faults and interrupts alike at both ends; kernel counts 0 below a \
-              millisecond; REF_CYCLES close to TSC; TSC / base frequency close to the wall time",
-    needs: &["two readings of TSC, and of any of the others"],
-    source: "McCalpin 2018 (timing short code sections), recommendations and list of metrics",
-}];
 
 /// The totals at one end of a section. They only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

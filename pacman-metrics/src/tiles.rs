@@ -7,18 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::definition::Definition;
 use crate::not_computable::not_computable;
 use pacman_events::{Error, Result};
-
-/// The definition of this metric.
-pub const DEFINITIONS: &[Definition] = &[Definition {
-    name: "knl-tile",
-    unit: "number of the tile",
-    formula: "core id / 2, rounded down",
-    needs: &["core id of every logical CPU (/proc/cpuinfo or sysfs)"],
-    source: "McCalpin 2021 (die locations), section Knights Landing partitions",
-}];
 
 /// Tiles on a Knights Landing die.
 pub const TILES: u32 = 38;

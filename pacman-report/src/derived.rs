@@ -5,7 +5,7 @@
 //! doubtful counts has their mark.
 
 use pacman_core::report::{DOUBTED, zero_count_warnings};
-use pacman_metrics::language::{Applied, Metric, builtin};
+use pacman_metrics::language::{Applied, Count, Metric, builtin};
 
 /// The library's metrics whose events are columns of a table.
 #[derive(Debug, Default)]
@@ -62,11 +62,12 @@ impl Metrics {
     /// The values of a row by the counts of its columns and its time; `None` where there is none.
     pub(crate) fn values(
         &self,
-        count: impl Fn(usize) -> Option<u64>,
+        count: impl Fn(usize) -> Option<Count>,
         nanoseconds: Option<u64>,
     ) -> Vec<Option<f64>> {
         let known = |column: usize| count(column).filter(|_| !self.unmoved.contains(&column));
-        self.all.iter().map(|one| one.value(known, nanoseconds).ok()).collect()
+        let value = |one: &Applied<'static>| Some(one.figure(known, nanoseconds).ok()?.value);
+        self.all.iter().map(value).collect()
     }
 }
 
@@ -85,8 +86,9 @@ mod tests {
             names,
             ["ipc".into(), marked("stall-share-issue"), marked("stall-share-bunched")]
         );
-        let row = [5_000_000, 0, 10_000_000];
-        let values = |metrics: &Metrics| metrics.values(|column| Some(row[column]), None);
+        let row = [5_000_000u64, 0, 10_000_000];
+        let values =
+            |metrics: &Metrics| metrics.values(|column| Some(Count::from(row[column])), None);
         assert_eq!(values(&metrics), [Some(2.0), Some(0.0), Some(0.0)]);
         let totals = |stalls| [(0, "CYCLES", 5_000_000), (1, "STALL_CYCLES", stalls)];
         let kernel = Metrics::over(&[], Vec::new(), |name| {

@@ -17,5 +17,6 @@ pub mod rows;
 pub mod run;
 #[cfg(test)]
 mod schemas;
+mod slots;
 pub mod stat;
 pub mod words;

@@ -169,25 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_has_the_threads_the_quota_and_the_remedy() {
-        assert_eq!(
+    fn sentences_have_the_threads_the_quota_and_the_remedy() {
+        let said = [
             throttled(4, 4.0).of_teams(64, 1, 64),
-            "64 threads share a quota of 4 processors: throttled in 68 % of the periods, 41 % of the time; \
-             use 4 threads"
-        );
-        assert_eq!(
             throttled(4, 3.5).of_teams(64, 2, 64),
-            "64 threads share a quota of 3.5 processors: throttled in 68 % of the periods, 41 % of the time; \
-             use 2 threads in each of 2 processes"
-        );
-        assert_eq!(
             throttled(1, 0.5).of_teams(1, 1, 64),
-            "1 thread has a quota of 0.5 processors: throttled in 68 % of the periods, 100 % of the time; \
-             give the container or job more processors"
-        );
-        assert_eq!(
             throttled(1, 1.0).of_program(),
-            "the program has a quota of 1 processor: throttled in 68 % of the periods; use at most 1 thread"
-        );
+        ];
+        let said = said.join("\n") + "\n";
+        pacman_suite::snapshot(env!("CARGO_MANIFEST_DIR"), "snapshots/quota.txt", &said);
     }
 }

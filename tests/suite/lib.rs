@@ -10,9 +10,11 @@ pub mod lab;
 pub mod process;
 mod quota_group;
 mod skip;
+mod snapshot;
 
 pub use barrier::Barrier;
 #[cfg(loom)]
 pub use interleave::interleave;
 pub use quota_group::QuotaGroup;
 pub use skip::{Skip, skipped, skipped_part, skips};
+pub use snapshot::snapshot;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::command::{Cli, Command};
 use crate::error::CliResult;
 use crate::test_platform::TestPlatform;
+use crate::test_snapshot::snapshot;
 
 /// A file in the temporary directory, removed in the end.
 struct Written(PathBuf);
@@ -63,15 +64,7 @@ fn of<'l>(list: &'l Value, name: &str) -> &'l Value {
 fn a_list_says_what_the_model_can_count() {
     let (status, text) = run(&["--list", "--cpu", "skl"]).unwrap();
     assert_eq!(status, 0);
-    let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("skl (Skylake to Comet Lake), 2 contexts to a core"));
-    let row = |name: &str| {
-        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
-        line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect::<Vec<_>>()
-    };
-    assert_eq!(row("ipc "), ["ipc", "at once", "instructions per cycle", "INSTRUCTIONS / CYCLES"]);
-    assert_eq!(row("non-halted-cpi ")[1], "no");
-    assert!(text.contains("\nWhy not at once:\n  non-halted-cpi: "), "{text}");
+    snapshot("metrics-list.txt", &text);
 
     let (_, facts) = json_of(&["--cpu", "p4-prescott"]);
     assert_eq!(facts["cpu"], "p4-prescott");
@@ -80,7 +73,7 @@ fn a_list_says_what_the_model_can_count() {
     assert_eq!(of(metrics, "nominal-cpi")["events"], json!(["instr_retired:NBOGUSNTAG:NBOGUSTAG"]));
     let never = of(metrics, "core-utilisation");
     assert_eq!((&never["countable"], &never["sets"]), (&json!("never"), &Value::Null));
-    assert!(never["because"].as_str().unwrap().contains("no event with a constant rate"));
+    assert!(!never["because"].as_str().unwrap().is_empty());
 }
 
 #[test]
@@ -101,10 +94,7 @@ fn metrics_of_a_file_stand_beside_the_librarys() {
     assert_eq!(of(metrics, "ipc")["countable"], "at-once");
 
     let (_, text) = run(&["two", "--file", file.path(), "--cpu", "hsw"]).unwrap();
-    assert!(
-        text.contains("\n  counted   in 2 sets: ") && text.contains("source    none"),
-        "{text}"
-    );
+    snapshot("metrics-of-a-file.txt", &text.replace(file.path(), "own.metrics"));
 }
 
 /// Five general counters' worth of events fit where a core has eight to itself.
@@ -130,23 +120,10 @@ fn counts_become_values() {
     );
     let (status, text) = run(&["ipc", "l2-mpki", "--counts", counts.path()]).unwrap();
     assert_eq!(status, 0);
-    assert_eq!(
-        text,
-        "METRIC   VALUE   UNIT\n\
-         ipc      1.5000  instructions per cycle\n\
-         l2-mpki  2.0000  misses per 1000 instructions\n"
-    );
+    assert_eq!(text.lines().count(), 3, "a heading and the two that were asked for: {text}");
     let (status, text) = run(&["--counts", counts.path()]).unwrap();
     assert_eq!(status, 0);
-    for line in ["core-utilisation    0.5000 ", "frequency-net       1000000000  Hz"] {
-        assert!(text.contains(line), "{text}");
-    }
-    assert!(
-        text.contains(&format!(
-            "\nnot computable from {}: core-ipc, non-halted-cpi, ",
-            counts.path()
-        ))
-    );
+    snapshot("metrics-values.txt", &text.replace(counts.path(), "good.csv"));
 }
 
 #[test]
@@ -154,12 +131,9 @@ fn what_cannot_be_computed_says_why() {
     let counts = Written::new("poor.csv", "INSTRUCTION,3000\nCYCLES,0\nSTALL_CYCLES,5\n");
     let (status, list) = json_of(&["ipc", "stall-share-issue", "--counts", counts.path()]);
     assert_eq!((status, &list[0]["value"]), (1, &Value::Null));
-    let absent = format!(
-        "ipc is not computable because INSTRUCTIONS was not counted; nearest in {}: INSTRUCTION",
-        counts.path()
-    );
-    assert_eq!(list[0]["because"], absent);
-    assert_eq!(list[1]["because"], "stall-share-issue is not computable because CYCLES is 0");
+    let because =
+        |at: usize| list[at]["because"].as_str().unwrap().replace(counts.path(), "poor.csv");
+    snapshot("metrics-absent.txt", &format!("{}\n{}\n", because(0), because(1)));
     assert_eq!(run(&["ipc", "--counts", counts.path()]).unwrap(), (1, String::new()));
     // No metric was named.
     assert_eq!(json_of(&["--counts", counts.path()]).0, 0);
@@ -167,24 +141,28 @@ fn what_cannot_be_computed_says_why() {
 
 #[test]
 fn bad_input_is_refused_in_one_line() {
-    let said = refused(&["l2-mpik"]);
-    assert_eq!(said, "no metric l2-mpik; nearest: l2-mpki");
-    assert!(refused(&["--cpu", "sklx"]).starts_with("no table sklx; nearest: skl"));
-    assert!(refused(&["--file", "/nonexistent"]).starts_with("cannot read /nonexistent: "));
-    assert!(refused(&["--file", "-", "--counts", "-"]).contains("both be standard input"));
-    for (text, why) in [
-        ("a | 1 | UOPS_ISUED.ANY | w", ":1: a: no event UOPS_ISUED.ANY on skl; nearest: UOPS_ISS"),
-        ("\nipc | 1 | CYCLES | w", ":2: ipc is a metric of the library already"),
-        ("a | 1 | CYCLES + | w", ":1: a: it ends where a number, an event or ( is expected"),
-        ("a | 1 | CYCLES:z | w", ":1: a: \"CYCLES:z\" is not an event: z is not a modifier"),
+    let mut lines = String::new();
+    for arguments in [
+        &["l2-mpik"][..],
+        &["--cpu", "sklx"],
+        &["--file", "/nonexistent"],
+        &["--file", "-", "--counts", "-"],
+    ] {
+        lines += &format!("{}\n  {}\n", arguments.join(" "), refused(arguments));
+    }
+    for text in [
+        "a | 1 | UOPS_ISUED.ANY | w",
+        "\nipc | 1 | CYCLES | w",
+        "a | 1 | CYCLES + | w",
+        "a | 1 | CYCLES:z | w",
     ] {
         let file = Written::new("bad.metrics", text);
         let said = refused(&["--file", file.path(), "--cpu", "skl"]);
-        assert!(said.starts_with(&format!("{}{why}", file.path())), "{said}");
+        lines += &format!("{}\n  {}\n", text.trim(), said.replace(file.path(), "bad.metrics"));
     }
     let counts = Written::new("bad.csv", "CYCLES,1\nCYCLES 2");
-    let said = refused(&["--counts", counts.path()]);
-    assert_eq!(said, format!("{}: line 2: \"CYCLES 2\" is not event,count", counts.path()));
+    let said = refused(&["--counts", counts.path()]).replace(counts.path(), "bad.csv");
+    snapshot("metrics-refusals.txt", &format!("{lines}CYCLES 2\n  {said}\n"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use pacman_core::backend::{self, Backend, Target};
 use pacman_core::platform::PlatformRef;
 use pacman_core::topology::Core;
 use pacman_core::{ErrorKind, Event, Topology};
+use pacman_metrics::language::named;
 use pacman_metrics::smt::{ContextReading, Recipe};
 
 use super::source::{Basis, Done, Reading, Source};
@@ -180,9 +181,16 @@ impl Counts {
             readings.push(reading);
         }
         let split = self.recipe.split(&readings, &of_core).map_err(CliError::refused)?;
+        let utilisation = named("core-utilisation").expect("it is built in");
         let active = readings.iter().enumerate().map(|(place, reading)| {
-            let ticks = self.recipe.own_ticks(place) * reading.reference as f64;
-            (ticks / split.elapsed).clamp(0.0, 1.0)
+            let part = utilisation.figure(|name| match name {
+                "REF_CYCLES:uk" => {
+                    Some((self.recipe.own_ticks(place) * reading.reference as f64).into())
+                }
+                "TSC" => Some(split.elapsed.into()),
+                _ => None,
+            });
+            part.map_or(0.0, |part| part.value.min(1.0))
         });
         Ok(Done { active: active.collect(), split })
     }

@@ -9,28 +9,19 @@ use super::{pacman_pmu, run, text};
 
 #[test]
 fn a_name_that_is_nowhere_is_refused_on_standard_error() {
-    for (arguments, line) in [
-        (
-            &["list", "--cpu", "p4", "zzz"][..],
-            "pacman-pmu: no event of p4-prescott (Pentium 4, models 3 and 4) has \"zzz\" in its name; pacman-pmu list --cpu p4-prescott shows all\n",
-        ),
-        (
-            &["list", "--cpus", "zzz"],
-            "pacman-pmu: no table has \"zzz\" in its names or its title; pacman-pmu list --cpus shows all\n",
-        ),
-        (
-            &["encode", "--cpu", "p4", "foo"],
-            "pacman-pmu: cannot encode \"foo\": no event foo on p4-prescott; `pacman-pmu list --cpu p4-prescott` shows what there is\n",
-        ),
-        (
-            &["plan", "--cpu", "p4", "--thread", ""],
-            "pacman-pmu: cannot plan an empty list of events; name one, such as --thread CYCLES\n",
-        ),
+    let mut lines = String::new();
+    for arguments in [
+        &["list", "--cpu", "p4", "zzz"][..],
+        &["list", "--cpus", "zzz"],
+        &["encode", "--cpu", "p4", "foo"],
+        &["plan", "--cpu", "p4", "--thread", ""],
     ] {
         let answer = run(arguments);
-        assert_eq!(answer.status.code(), Some(2), "{arguments:?}");
-        assert_eq!((text(&answer.stdout), text(&answer.stderr)), ("", line));
+        let is_refused = (answer.status.code(), text(&answer.stdout)) == (Some(2), "");
+        assert!(is_refused, "{arguments:?}: {answer:?}");
+        lines += text(&answer.stderr);
     }
+    pacman_suite::snapshot(env!("CARGO_MANIFEST_DIR"), "snapshots/event-refusals.txt", &lines);
 }
 
 #[test]
@@ -56,11 +47,9 @@ fn what_can_be_encoded_is_shown_beside_what_cannot() {
 fn lists_have_limits_and_long_names_are_cut_short() {
     let list = vec!["INSTRUCTIONS"; 3_000].join(",");
     let answer = run(&["plan", "--cpu", "p4", "--thread", &list]);
-    assert_eq!(answer.status.code(), Some(2));
-    assert_eq!(
-        text(&answer.stderr),
-        "pacman-pmu: a list has at most 256 events, and one has 3000\n"
-    );
+    let said = text(&answer.stderr);
+    assert_eq!((answer.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+    assert!(said.contains("256") && said.contains("3000"), "{said}");
     let answer = run(&["encode", "--cpu", "skl", &"A".repeat(100_000)]);
     assert_eq!(answer.status.code(), Some(2));
     let said = text(&answer.stderr);

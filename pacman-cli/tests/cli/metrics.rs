@@ -18,14 +18,10 @@ fn counts_come_from_standard_input() {
     drop(pipe);
     let answer = child.wait_with_output().unwrap();
     assert_eq!(answer.status.code(), Some(1));
-    assert_eq!(
-        text(&answer.stdout),
-        "METRIC  VALUE   UNIT\nipc     1.5000  instructions per cycle\n"
-    );
-    assert_eq!(
-        text(&answer.stderr),
-        "pacman-pmu: branch-mpki is not computable because BRANCH_MISSES was not counted\n"
-    );
+    // The lines are those of the tests of `metrics`.
+    assert_eq!(text(&answer.stdout).lines().count(), 2, "{answer:?}");
+    let said = text(&answer.stderr);
+    assert!(said.starts_with("pacman-pmu: branch-mpki ") && said.lines().count() == 1, "{said}");
 }
 
 /// The one line that a command says of bad input on its standard input.
@@ -45,22 +41,14 @@ fn refused(arguments: &[&str], input: &str) -> String {
 #[test]
 fn standard_input_is_called_by_its_name() {
     let budget = ["budget", "--cpu", "niagara1", "--clock", "1.2e9", "-"];
-    for (arguments, input, line) in [
-        (
-            &["metrics", "ipc", "--counts", "-"][..],
-            "a\n",
-            "pacman-pmu: standard input: line 1: \"a\" is not event,count\n",
-        ),
-        (
-            &budget,
-            "Instr_cnt,5\n",
-            "pacman-pmu: standard input has no count of \"cycles\"; --seconds can tell them instead\n",
-        ),
+    for (arguments, input) in [
+        (&["metrics", "ipc", "--counts", "-"][..], "a\n"),
+        (&budget, "Instr_cnt,5\n"),
+        (&["metrics", "--file", "-"], "nonsense\n"),
     ] {
-        assert_eq!(refused(arguments, input), line);
+        let line = refused(arguments, input);
+        assert!(line.starts_with("pacman-pmu: standard input"), "{line}");
     }
-    let metric = refused(&["metrics", "--file", "-"], "nonsense\n");
-    assert!(metric.starts_with("pacman-pmu: standard input:1: "), "{metric}");
 }
 
 #[test]
@@ -115,8 +103,8 @@ fn metrics_and_budget_read_what_stat_and_run_write() {
     let expected = counts[1].as_f64().expect("a count") / counts[0].as_f64().expect("a count");
     assert!((value(&ipc) - expected).abs() < 1e-9, "{ipc:?} and {counts}");
     let budget = run(&["budget", "--cpu", "niagara1", "--clock", "1e9", stat]);
-    let line = "\"INSTRUCTIONS\" is not an event with a cost on ";
-    assert!(text(&budget.stderr).contains(line), "{budget:?}");
+    assert_eq!(budget.status.code(), Some(2), "{budget:?}");
+    assert!(text(&budget.stderr).contains("\"INSTRUCTIONS\""), "{budget:?}");
 
     let source = include_str!("../faults/regions.c");
     let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], source) else { return };

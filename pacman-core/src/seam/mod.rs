@@ -22,6 +22,9 @@ impl Errno {
     }
 }
 
+/// The answer of a system call.
+pub type SysResult<T> = Result<T, Errno>;
+
 /// The thread or context whose events a counter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use perf_event_open_sys::bindings::perf_event_attr;
 
-use super::{Errno, Target};
+use super::{Errno, SysResult, Target};
 use crate::arch::{self, RawCount, Register};
 
 /// Bytes from one mapped counter page to the next.
@@ -22,12 +22,7 @@ pub trait PerfSys: Send + Sync + 'static {
     fn is_real(&self) -> bool;
 
     /// `perf_event_open(2)`.
-    fn open(
-        &self,
-        attr: &mut perf_event_attr,
-        target: Target,
-        group: RawFd,
-    ) -> Result<RawFd, Errno>;
+    fn open(&self, attr: &mut perf_event_attr, target: Target, group: RawFd) -> SysResult<RawFd>;
 
     /// The identity of the counter behind `fd`; an error if there is none. A program may close a
     /// descriptor that it did not open, and soon another file has its number.
@@ -83,12 +78,7 @@ impl PerfSys for Arc<dyn PerfSys> {
         (**self).is_real()
     }
 
-    fn open(
-        &self,
-        attr: &mut perf_event_attr,
-        target: Target,
-        group: RawFd,
-    ) -> Result<RawFd, Errno> {
+    fn open(&self, attr: &mut perf_event_attr, target: Target, group: RawFd) -> SysResult<RawFd> {
         (**self).open(attr, target, group)
     }
 

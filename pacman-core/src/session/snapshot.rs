@@ -107,7 +107,7 @@ pub(super) fn report(shared: &Shared) -> Report {
     };
     let tables = report.events.iter().map(|event| (&*event.name, event.table.as_deref()));
     report.notes.extend(installed::note(tables));
-    report.notes.extend(report.zero_count_warnings());
+    report.notes.extend(report.zero_count_warnings().into_iter().map(|(_, line)| line));
     report.notes.extend(shared.readings.notes(&report));
     report
 }

@@ -3,6 +3,7 @@
 use super::costs::{Cost, CostTable};
 use super::issue::{Issue, refused};
 use super::remedy::{Remedy, RemedyKind};
+use crate::language::named;
 use pacman_events::Result;
 
 /// One event and its cost in a run.
@@ -115,7 +116,12 @@ impl Budget {
         if instructions.count == 0 {
             return Err(refused("the run executed no instruction"));
         }
-        let per_cycle = instructions.count as f64 / cycles as f64;
+        let ipc = named("ipc").expect("it is built in");
+        let per_cycle = ipc.value(|event| match event {
+            "INSTRUCTIONS" => Some(instructions.count),
+            "CYCLES" => Some(cycles),
+            _ => None,
+        })?;
         if per_cycle > table.issue.alone {
             return Err(refused(format_args!(
                 "{} instructions do not fit {cycles} cycles of one context",

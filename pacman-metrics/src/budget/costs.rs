@@ -81,21 +81,36 @@ impl Cost {
     }
 }
 
+/// The costs that both processors have.
+const MEMORY: [Cost; 7] = [
+    Cost::new("IC_miss", "instruction cache misses", 20),
+    Cost::new("DC_miss", "data cache misses", 20),
+    Cost::new("ITLB_miss", "instruction TLB misses", 100),
+    Cost::new("DTLB_miss", "data TLB misses", 100),
+    Cost::new("L2_imiss", "instruction fetches that miss L2", 100),
+    Cost::new("L2_dmiss_ld", "loads that miss L2", 100),
+    Cost::new("Instr_cnt", "instructions", 1),
+];
+
+/// A processor's own costs, then those of [`MEMORY`].
+const fn with_memory<const N: usize>(own: &[Cost]) -> [Cost; N] {
+    let mut all = [MEMORY[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < own.len() { own[at] } else { MEMORY[at - own.len()] };
+        at += 1;
+    }
+    all
+}
+
 static T1: CostTable = CostTable {
     title: "UltraSPARC T1",
     issue: Issue { width: 1.0, contexts: 4, alone: 1.0 },
     instructions: "Instr_cnt",
-    costs: &[
+    costs: &with_memory::<9>(&[
         Cost::new("SB_full", "cycles with a full store buffer", 1),
         Cost::new("FP_instr_cnt", "floating-point instructions", 30),
-        Cost::new("IC_miss", "instruction cache misses", 20),
-        Cost::new("DC_miss", "data cache misses", 20),
-        Cost::new("ITLB_miss", "instruction TLB misses", 100),
-        Cost::new("DTLB_miss", "data TLB misses", 100),
-        Cost::new("L2_imiss", "instruction fetches that miss L2", 100),
-        Cost::new("L2_dmiss_ld", "loads that miss L2", 100),
-        Cost::new("Instr_cnt", "instructions", 1),
-    ],
+    ]),
     caveat: Some("all cores share one floating-point unit, whose queue the costs leave out"),
     source: "Gove 2007, table 1",
 };
@@ -104,16 +119,11 @@ static T2: CostTable = CostTable {
     title: "UltraSPARC T2",
     issue: Issue { width: 2.0, contexts: 8, alone: 1.0 },
     instructions: "Instr_cnt",
-    costs: &[
-        Cost::new("Instr_FGU_arithmetic", "floating-point instructions", 8),
-        Cost::new("IC_miss", "instruction cache misses", 20),
-        Cost::new("DC_miss", "data cache misses", 20),
-        Cost::new("ITLB_miss", "instruction TLB misses", 100),
-        Cost::new("DTLB_miss", "data TLB misses", 100),
-        Cost::new("L2_imiss", "instruction fetches that miss L2", 100),
-        Cost::new("L2_dmiss_ld", "loads that miss L2", 100),
-        Cost::new("Instr_cnt", "instructions", 1),
-    ],
+    costs: &with_memory::<8>(&[Cost::new(
+        "Instr_FGU_arithmetic",
+        "floating-point instructions",
+        8,
+    )]),
     caveat: Some(
         "all eight threads share one memory pipe: with more than a load in two instructions the \
          budget is smaller",

@@ -19,30 +19,3 @@ pub use self::context::{Budget, Line};
 pub use self::costs::{Cost, CostTable};
 pub use self::issue::Issue;
 pub use self::remedy::{Remedy, RemedyKind};
-
-use crate::definition::Definition;
-
-/// The definitions of these metrics.
-pub const DEFINITIONS: &[Definition] = &[
-    Definition {
-        name: "stall-time",
-        unit: "seconds",
-        formula: "count * cost / clock",
-        needs: &["the events of the model's cost table", "the clock"],
-        source: "Gove 2007, tables 1 to 4",
-    },
-    Definition {
-        name: "issue-budget-used",
-        unit: "1",
-        formula: "(Instr_cnt / cycles) / (issue width / contexts)",
-        needs: &["Instr_cnt", "cycles"],
-        source: "Gove 2007, sections on the stall budget of T1 and T2",
-    },
-    Definition {
-        name: "stall-budget-used",
-        unit: "1",
-        formula: "sum of count * cost / (cycles * (1 - 1 / contexts per pipeline))",
-        needs: &["the events of the model's cost table", "cycles"],
-        source: "Gove 2007, section Stall Budget Utilisation",
-    },
-];

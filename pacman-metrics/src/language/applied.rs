@@ -1,5 +1,6 @@
 //! Metrics over the columns of a table of counts: which follow, and the one rule for their values.
 
+use super::count::{Count, Figure};
 use super::expression::is_quantity;
 use super::metric::Metric;
 use crate::not_computable::not_computable;
@@ -105,12 +106,24 @@ impl<'m> Applied<'m> {
         count: impl Fn(usize) -> Option<u64>,
         nanoseconds: Option<u64>,
     ) -> Result<f64> {
+        self.figure(|column| count(column).map(Count::from), nanoseconds).map(|it| it.value)
+    }
+
+    /// As [`value`](Self::value), from counts of any kind, and whether it is an estimate.
+    ///
+    /// # Errors
+    /// As there; also where a count is a sum that lacks a part.
+    pub fn figure(
+        &self,
+        count: impl Fn(usize) -> Option<Count>,
+        nanoseconds: Option<u64>,
+    ) -> Result<Figure> {
         if !self.is_of_one_time {
             let because = "its events were counted at different times";
             return Err(not_computable(self.metric.name(), because));
         }
-        self.metric.value(|name| match name {
-            TIME => nanoseconds,
+        self.metric.figure(|name| match name {
+            TIME => nanoseconds.map(Count::from),
             _ => self
                 .columns
                 .iter()

@@ -16,6 +16,21 @@ pub fn builtin() -> &'static [Metric] {
     &METRICS
 }
 
+/// A metric of any event, which its expression calls `EVENT`: `per-1000-instructions`, or `per-second` of a
+/// sample's time. They are about no event of their own, so [`builtin`] lacks them.
+///
+/// ```
+/// use pacman_metrics::language::of_any_event;
+/// assert_eq!(of_any_event("per-second").unwrap().expression().names(), ["EVENT", "NANOSECONDS"]);
+/// ```
+pub fn of_any_event(name: &str) -> Option<&'static Metric> {
+    static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+        let read = Metric::read_all("any_event.metrics", include_str!("any_event.metrics"));
+        read.expect("the file is part of the program, and a test reads it")
+    });
+    METRICS.iter().find(|metric| metric.name() == name)
+}
+
 /// The first line of a name among [`builtin`].
 ///
 /// ```

@@ -2,20 +2,21 @@
 
 use super::expression::{Expression, Function, Node, Operator};
 
+/// Counts by name, or the reason why there is none.
+pub(super) type Counts<'c> = dyn Fn(&str) -> Result<f64, String> + 'c;
+
 impl Expression {
     /// The value, which may be below 0; the error is a reason.
-    pub(super) fn value(&self, count: &dyn Fn(&str) -> Option<u64>) -> Result<f64, String> {
+    pub(super) fn value(&self, count: &Counts<'_>) -> Result<f64, String> {
         self.0.value(count)
     }
 }
 
 impl Node {
-    fn value(&self, count: &dyn Fn(&str) -> Option<u64>) -> Result<f64, String> {
+    fn value(&self, count: &Counts<'_>) -> Result<f64, String> {
         match self {
             Node::Number(number) => Ok(*number),
-            Node::Name(name) => count(name)
-                .map(|count| count as f64)
-                .ok_or_else(|| format!("{name} was not counted")),
+            Node::Name(name) => count(name),
             Node::Binary(left, operator, right) => {
                 let (first, second) = (left.value(count)?, right.value(count)?);
                 let value = match operator {

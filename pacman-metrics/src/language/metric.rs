@@ -1,7 +1,9 @@
 //! One metric that was read from text.
 
+use std::cell::Cell;
 use std::fmt;
 
+use super::count::{Count, Figure};
 use super::expression::{Expression, is_quantity};
 use crate::not_computable::not_computable;
 use pacman_events::Result;
@@ -79,11 +81,28 @@ impl Metric {
     /// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) if a count is absent, a
     /// divisor is 0, or the value is below 0 or too large for a number.
     pub fn value(&self, count: impl Fn(&str) -> Option<u64>) -> Result<f64> {
-        let value = self.expression.value(&count).and_then(|value| match value {
+        self.figure(|name| count(name).map(Count::from)).map(|figure| figure.value)
+    }
+
+    /// As [`value`](Self::value), from counts of any kind, and whether it is an estimate.
+    ///
+    /// # Errors
+    /// As there; also where a count is a sum that lacks a part.
+    pub fn figure(&self, count: impl Fn(&str) -> Option<Count>) -> Result<Figure> {
+        let is_estimate = Cell::new(false);
+        let known = |name: &str| match count(name) {
+            None => Err(format!("{name} was not counted")),
+            Some(Count { lacks_a_part: true, .. }) => Err(format!("{name} lacks a part")),
+            Some(count) => {
+                is_estimate.set(is_estimate.get() || count.is_estimate);
+                Ok(count.value)
+            }
+        };
+        let value = self.expression.value(&known).and_then(|value| match value {
             ..0.0 => Err(format!("{} comes out as {value}, below 0", self.expression)),
             // The product of 0 and a negative number is a negative zero; the addition removes its
             // sign.
-            _ => Ok(value + 0.0),
+            _ => Ok(Figure { value: value + 0.0, is_estimate: is_estimate.get() }),
         });
         value.map_err(|because| not_computable(&self.name, because))
     }

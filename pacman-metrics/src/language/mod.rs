@@ -29,6 +29,7 @@ mod alternatives;
 mod applied;
 mod builtin;
 mod check;
+mod count;
 mod evaluate;
 mod expression;
 mod file;
@@ -41,7 +42,8 @@ mod tests;
 
 pub use self::alternatives::one_of_each_name;
 pub use self::applied::Applied;
-pub use self::builtin::{builtin, named};
+pub use self::builtin::{builtin, named, of_any_event};
 pub use self::check::Countable;
+pub use self::count::{Count, Figure};
 pub use self::expression::Expression;
 pub use self::metric::Metric;

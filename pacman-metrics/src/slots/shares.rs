@@ -69,13 +69,16 @@ impl SlotShares {
         Ok(shares)
     }
 
+    /// The categories in the order of the fields.
+    pub fn parts(&self) -> [Option<f64>; 5] {
+        let SlotShares { retiring, bad_speculation, frontend_bound, backend_bound, .. } = *self;
+        let [retiring, backend] = [retiring, backend_bound].map(Some);
+        [retiring, Some(bad_speculation), Some(frontend_bound), backend, self.smt_contention]
+    }
+
     /// All categories together; the rest of the slots belongs to none.
     pub fn sum(&self) -> f64 {
-        self.retiring
-            + self.bad_speculation
-            + self.frontend_bound
-            + self.backend_bound
-            + self.smt_contention.unwrap_or(0.0)
+        self.parts().into_iter().flatten().sum()
     }
 }
 

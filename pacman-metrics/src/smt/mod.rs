@@ -41,30 +41,3 @@ pub use self::idle::{idle_periods, idle_times};
 pub use self::recipe::Recipe;
 pub use self::scale::{Clocks, Crystal, Scale};
 pub use self::split::{Bounds, Method, Split};
-
-use crate::definition::Definition;
-
-/// The definitions of these metrics.
-pub const DEFINITIONS: &[Definition] = &[
-    Definition {
-        name: "smt-neither",
-        unit: "TSC ticks",
-        formula: "TSC - any",
-        needs: &["TSC", "REF_XCLK:any or REF_DISTRIBUTED of every context"],
-        source: "McCalpin 2018 (both logical processors active), line 1 of the sequence",
-    },
-    Definition {
-        name: "smt-only",
-        unit: "TSC ticks",
-        formula: "any - REF_CYCLES of the other context",
-        needs: &["REF_CYCLES", "REF_XCLK:any or REF_DISTRIBUTED of every context"],
-        source: "McCalpin 2018 (both logical processors active), lines 2 and 3 of the sequence",
-    },
-    Definition {
-        name: "smt-both",
-        unit: "TSC ticks",
-        formula: "REF_CYCLES of one + REF_CYCLES of the other - any",
-        needs: &["REF_CYCLES", "REF_XCLK:any or REF_DISTRIBUTED of every context"],
-        source: "McCalpin 2018 (both logical processors active), line 4 with its sign put right",
-    },
-];

@@ -3,7 +3,6 @@
 use pacman_events::allocate::Pmu;
 use pacman_events::{CpuModel, resolve};
 use pacman_metrics::ErrorKind;
-use pacman_metrics::definitions;
 use pacman_metrics::language::{Applied, Countable, Metric, builtin};
 
 fn model(name: &str) -> CpuModel {
@@ -17,13 +16,6 @@ fn countable(metric: &Metric, cpu: &str) -> Countable {
 
 fn named(name: &str) -> &'static Metric {
     builtin().iter().find(|metric| metric.name() == name).unwrap()
-}
-
-#[test]
-fn a_metric_is_defined_once() {
-    for metric in builtin() {
-        assert!(definitions().all(|known| known.name != metric.name()), "{}", metric.name());
-    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_events::shown::command_line;
-use pacman_metrics::language::named;
+use pacman_metrics::language::{Count, named};
 
 use super::comparison::{Comparison, Key, Pair};
 use super::figures::Figures;
@@ -302,8 +302,12 @@ fn counts(comparison: &Comparison) -> Option<Grid> {
 /// IPC after over before.
 pub(super) fn ipc(pair: &Pair) -> Option<f64> {
     let ipc = |counts: &BTreeMap<String, f64>| {
-        let count = |event: &str| counts.get(event).map(|count| count.round() as u64);
-        named("ipc")?.value(count).ok()
+        Some(
+            named("ipc")?
+                .figure(|event| counts.get(event).map(|count| Count::from(*count)))
+                .ok()?
+                .value,
+        )
     };
     let (before, after) = (ipc(&pair.before.counts)?, ipc(&pair.after.counts)?);
     (before > 0.0).then(|| after / before)

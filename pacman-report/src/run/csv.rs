@@ -1,5 +1,6 @@
 //! The report as one table: a row for each thread of a region or a phase of a process.
 
+use std::borrow::Borrow;
 use std::io::{self, Write};
 use std::iter;
 use std::rc::Rc;
@@ -23,15 +24,16 @@ pub(super) fn write(report: &Report) -> String {
 }
 
 /// Writes the table of these processes, one after the other, with columns for `events`.
-pub(super) fn stream(
-    processes: impl Iterator<Item = ProcessReport>,
+pub(super) fn stream<P: Borrow<ProcessReport>>(
+    processes: impl Iterator<Item = P>,
     events: &[Column],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     out.write_all(csv(iter::once(heading(events))).as_bytes())?;
     for process in processes {
-        let busy = Busy::of(&process, []);
-        out.write_all(csv(rows(&process, events, said(busy))).as_bytes())?;
+        let process = process.borrow();
+        let busy = Busy::of(process, []);
+        out.write_all(csv(rows(process, events, said(busy))).as_bytes())?;
     }
     Ok(())
 }

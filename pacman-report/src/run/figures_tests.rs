@@ -56,6 +56,10 @@ fn json_csv_and_text_have_every_figure() {
             assert!(text.contains(line), "{line}: {text}");
         }
     }
+    let steady =
+        text.lines().filter(|line| !line.starts_with("on ")).map(|line| format!("{line}\n"));
+    let steady: String = steady.collect();
+    pacman_suite::snapshot(env!("CARGO_MANIFEST_DIR"), "snapshots/run.txt", &steady);
     let seconds = FIGURES.iter().filter(|figure| figure.unit == Unit::Seconds);
     assert!(seconds.clone().all(|figure| figure.name.ends_with("_s")), "names have their unit");
     // A figure that was not measured is null, and not 0.

@@ -1,5 +1,6 @@
 //! The forms of a report.
 
+use std::borrow::Borrow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -58,10 +59,13 @@ impl Form {
             Form::Csv => csv::write(report).into(),
             Form::Json => json::write(report).into(),
             Form::Html => page::of(report).into(),
-            Form::Talp => talp::write(report).into(),
-            Form::Trace => trace::write(report).into(),
-            Form::Perfetto => trace::write_perfetto(report),
             Form::OpenMetrics => open_metrics::write(report).into(),
+            Form::Talp | Form::Trace | Form::Perfetto => {
+                let mut bytes = Vec::new();
+                let streamed = self.stream(report, report.processes.iter(), &[], &mut bytes);
+                streamed.expect("memory takes everything");
+                bytes
+            }
         }
     }
 
@@ -74,10 +78,10 @@ impl Form {
     ///
     /// # Errors
     /// Those of `out`.
-    pub(super) fn stream(
+    pub(super) fn stream<P: Borrow<ProcessReport>>(
         self,
         report: &Report,
-        processes: impl Iterator<Item = ProcessReport>,
+        processes: impl Iterator<Item = P>,
         events: &[Column],
         mut out: &mut impl Write,
     ) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! The report for programs: everything.
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::io::{self, Write};
 
@@ -259,9 +260,9 @@ pub(super) fn line(report: &Report) -> String {
 }
 
 /// Writes the document with these processes instead of the report's, one after the other.
-pub(super) fn stream(
+pub(super) fn stream<P: Borrow<ProcessReport>>(
     report: &Report,
-    processes: impl Iterator<Item = ProcessReport>,
+    processes: impl Iterator<Item = P>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let processes = RefCell::new(processes);
@@ -270,11 +271,11 @@ pub(super) fn stream(
 }
 
 /// A process that is gone once it is written.
-struct Whole(ProcessReport);
+struct Whole<P>(P);
 
-impl Serialize for Whole {
+impl<P: Borrow<ProcessReport>> Serialize for Whole<P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        process(&self.0).serialize(serializer)
+        process(self.0.borrow()).serialize(serializer)
     }
 }
 

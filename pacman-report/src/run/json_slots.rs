@@ -4,8 +4,8 @@ use pacman_metrics::slots::SmtOff;
 use serde::Serialize;
 
 use super::report::{CoreSlots, RegionSlots, ThreadSlots};
-use crate::document::Quotient;
 use crate::rows::Rows;
+use crate::slots::Shares;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -40,21 +40,6 @@ struct Thread {
     thread: u32,
     /// Shares of the thread's slots; null if they are not known.
     shares: Option<Shares>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Shares {
-    /// Slots whose operation retired.
-    retiring: Quotient,
-    /// Slots lost to operations that never retired.
-    bad_speculation: Quotient,
-    /// Slots that the front end left empty.
-    frontend_bound: Quotient,
-    /// Slots for which the back end took no operation.
-    backend_bound: Quotient,
-    /// Slots for which the sibling was chosen; null where no event counts them.
-    smt_contention: Option<Quotient>,
 }
 
 /// The speed with SMT off over that with SMT on.
@@ -92,14 +77,7 @@ fn core(core: &CoreSlots) -> Core<'_> {
 }
 
 fn thread(slot_core: usize, slots: &ThreadSlots) -> Thread {
-    let shares = slots.shares.map(|shares| Shares {
-        retiring: Quotient(shares.retiring),
-        bad_speculation: Quotient(shares.bad_speculation),
-        frontend_bound: Quotient(shares.frontend_bound),
-        backend_bound: Quotient(shares.backend_bound),
-        smt_contention: shares.smt_contention.map(Quotient),
-    });
-    Thread { slot_core, thread: slots.thread, shares }
+    Thread { slot_core, thread: slots.thread, shares: slots.shares.map(Shares::from) }
 }
 
 fn off(off: &SmtOff) -> Off<'_> {

@@ -3,6 +3,7 @@
 //! A member whose value is not known is left out. TALP-Pages reads no file without `cycles` and `instructions`: these
 //! are 0 without counts, as in TALP's own files.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
@@ -12,21 +13,14 @@ use serde_json::{Map, Value};
 use super::report::{Losses, MpiFactors, ProcessReport, RegionReport, Report};
 use crate::document;
 
-/// The file of this report.
-pub(super) fn write(report: &Report) -> String {
-    let mut sums = Sums::default();
-    report.processes.iter().for_each(|process| sums.add(process));
-    document::text(&sums.document(report))
-}
-
-/// Writes the file with these processes instead of the report's, one after the other.
-pub(super) fn stream(
+/// Writes the file of these processes.
+pub(super) fn stream<P: Borrow<ProcessReport>>(
     report: &Report,
-    processes: impl Iterator<Item = ProcessReport>,
+    processes: impl Iterator<Item = P>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut sums = Sums::default();
-    processes.for_each(|process| sums.add(&process));
+    processes.for_each(|process| sums.add(process.borrow()));
     document::write(out, &sums.document(report))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::made::{ThreadSpec, recording, report, timed, wide};
-use super::talp;
+use super::{Extent, Form};
 
 /// The members of a region in files of DLB 3.6.0 (github.com/bsc-pm/dlb, commit
 /// 9d67ac94f8edf1ac241bb6f006e463a14e57455b, talp-pages/tests/jsons/unit-tests/dlb_3_6_0.json).
@@ -21,7 +21,8 @@ const MEMBERS: &str = "numCpus numMpiRanks numNodes avgCpus numGpus cycles instr
 const NEEDED: [&str; 4] = ["cycles", "instructions", "numCpus", "elapsedTime"];
 
 fn file(recordings: &[pacman_regions::Recording]) -> Value {
-    serde_json::from_str(&talp::write(&report(recordings))).expect("JSON")
+    let text = Form::Talp.bytes(&report(recordings), Extent::default(), 0);
+    serde_json::from_slice(&text).expect("JSON")
 }
 
 fn regions(file: &Value) -> Vec<(&String, &Value)> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use pacman_core::Event;
 use pacman_core::report::{DOUBTED, implausible, zero_count_warnings};
 use pacman_core::topology::Context;
+use pacman_metrics::language::Count as Counted;
 use serde::Serialize;
 
 use super::count::Count;
@@ -182,8 +183,12 @@ impl Columns {
         if let Some(derived) = &figures.derived {
             return derived.clone();
         }
-        let counts = figures.counts.as_ref().filter(|_| figures.missing == 0);
-        let count = |event: usize| counts?[event].value();
+        let lacks = figures.missing > 0;
+        let counts = figures.counts.as_deref();
+        let count = |event: usize| {
+            let value = counts?[event].value()?;
+            Some(Counted::from(value).lacking_a_part(lacks))
+        };
         let time = u64::try_from(figures.time.as_nanos()).ok();
         self.metrics.values(count, time.filter(|_| counts.is_some()))
     }

@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::answer::{Answer, Interval};
 use super::figures::{self, Row, Run, Who};
-use super::slots::SlotsDocument;
+use super::slots;
 use super::usage::UsageDocument;
 use crate::document::{List, ProvenanceDocument};
 use crate::exit::Exit;
+use crate::slots::Shares;
 
 /// The counts of a command.
 #[derive(Serialize)]
@@ -88,7 +89,7 @@ struct Figures {
     /// Values by name of the [metric](observe.md#meaning-of-the-figures); null where absent.
     metrics: BTreeMap<&'static str, Option<f64>>,
     /// Parts of the issue slots.
-    slots: Option<SlotsDocument>,
+    slots: Option<Shares>,
 }
 
 #[derive(Serialize)]
@@ -277,7 +278,7 @@ fn figures(answer: &Answer, figures: &figures::Figures) -> Figures {
         stall_share: value("stall-share-issue"),
         ghz: value("frequency-on-cpu").map(|frequency| frequency / 1e9),
         metrics: names.zip(derived.iter().copied()).collect(),
-        slots: SlotsDocument::of(&answer.columns, figures),
+        slots: slots::shares(&answer.columns, figures).map(Shares::from),
     }
 }
 

@@ -5,50 +5,13 @@
 
 use pacman_core::export::grid;
 use pacman_metrics::slots::SlotShares;
-use serde::Serialize;
 
 use super::figures::{Columns, Figures};
-
-/// The categories as members of JSON.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct SlotsDocument {
-    /// Slots whose operation retired.
-    #[cfg_attr(test, schemars(range(min = 0)))]
-    retiring: f64,
-    /// Slots lost to operations that never retired.
-    #[cfg_attr(test, schemars(range(min = 0)))]
-    bad_speculation: f64,
-    /// Slots that the front end left empty.
-    #[cfg_attr(test, schemars(range(min = 0)))]
-    frontend_bound: f64,
-    /// Slots for which the back end took no operation.
-    #[cfg_attr(test, schemars(range(min = 0)))]
-    backend_bound: f64,
-    /// Slots for which the sibling was chosen.
-    #[cfg_attr(test, schemars(range(min = 0)))]
-    smt_contention: Option<f64>,
-}
-
-impl SlotsDocument {
-    /// `None` if not all events were counted, or a row is missing.
-    pub(super) fn of(columns: &Columns, figures: &Figures) -> Option<SlotsDocument> {
-        let SlotShares { retiring, bad_speculation, frontend_bound, backend_bound, smt_contention } =
-            shares(columns, figures)?;
-        Some(SlotsDocument {
-            retiring,
-            bad_speculation,
-            frontend_bound,
-            backend_bound,
-            smt_contention,
-        })
-    }
-}
+use crate::slots::{self, CATEGORIES};
 
 /// The headings of the shares; none without their events.
 pub(super) fn headings(columns: &Columns) -> Vec<grid::Column> {
-    let shown = CATEGORIES[..categories(columns)].iter();
-    shown.map(|(_, title)| grid::Column::right(title, "%")).collect()
+    slots::headings(categories(columns)).collect()
 }
 
 /// Whether a metric is one of these shares.
@@ -56,42 +19,17 @@ pub(super) fn shows(columns: &Columns, metric: &str) -> bool {
     CATEGORIES[..categories(columns)].iter().any(|(name, _)| *name == metric)
 }
 
-/// The metrics of the categories, and their headings.
-const CATEGORIES: [(&str, &str); 5] = [
-    ("topdown-retiring", "retiring"),
-    ("topdown-bad-speculation", "bad spec"),
-    ("topdown-frontend-bound", "frontend"),
-    ("topdown-backend-bound", "backend"),
-    ("topdown-smt-contention", "SMT"),
-];
-
 /// A row's shares in percent, as many as [`headings`].
 pub(super) fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
-    let shares = shares(columns, figures);
-    let all =
-        shares.map(|shares| {
-            let SlotShares {
-                retiring,
-                bad_speculation,
-                frontend_bound,
-                backend_bound,
-                smt_contention,
-            } = shares;
-            [
-                Some(retiring),
-                Some(bad_speculation),
-                Some(frontend_bound),
-                Some(backend_bound),
-                smt_contention,
-            ]
-        });
+    let all = shares(columns, figures).map_or([None; 5], |shares| shares.parts());
     let text = |share: Option<f64>| {
         share.map_or_else(|| "-".into(), |share| format!("{:.1}", 100.0 * share))
     };
-    all.unwrap_or_default()[..categories(columns)].iter().copied().map(text).collect()
+    all.into_iter().take(categories(columns)).map(text).collect()
 }
 
-fn shares(columns: &Columns, figures: &Figures) -> Option<SlotShares> {
+/// `None` if not all events were counted, or a row is missing.
+pub(super) fn shares(columns: &Columns, figures: &Figures) -> Option<SlotShares> {
     let follow = figures.missing == 0 && figures.derived.is_none();
     let counts = figures.counts.as_ref().filter(|_| follow)?;
     let first = place(columns, "SLOTS")?;
@@ -145,7 +83,7 @@ mod tests {
         assert_eq!(cells(&columns, &figures), ["25.0", "5.0", "20.0", "35.0", "15.0"]);
         figures.missing = 1;
         assert_eq!(cells(&columns, &figures), ["-"; 5]);
-        assert!(SlotsDocument::of(&columns, &figures).is_none());
+        assert!(shares(&columns, &figures).is_none());
         let others = Columns::new(vec![column("CYCLES"), column("SLOTS")]);
         assert!(headings(&others).is_empty() && cells(&others, &figures).is_empty());
     }

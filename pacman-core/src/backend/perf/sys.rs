@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::arch::{self, RawCount, Register};
-use crate::seam::{Errno, PAGE, PerfSys, Target};
+use crate::seam::{Errno, PAGE, PerfSys, SysResult, Target};
 use crate::{descriptor, system_calls};
 
 /// Linux itself.
@@ -35,12 +35,7 @@ impl PerfSys for Kernel {
         true
     }
 
-    fn open(
-        &self,
-        attr: &mut perf_event_attr,
-        target: Target,
-        group: RawFd,
-    ) -> Result<RawFd, Errno> {
+    fn open(&self, attr: &mut perf_event_attr, target: Target, group: RawFd) -> SysResult<RawFd> {
         permitted()?;
         let (tid, cpu) = match target {
             Target::Caller => (0, -1),

@@ -6,7 +6,7 @@ use super::grid::{Column, Grid, Row, Tone};
 use super::rate::Rate;
 use super::{quantity, text};
 use crate::export::TableStyle;
-use crate::report::{EventSetRotation, PhaseReport, Report, ThreadReport};
+use crate::report::{DOUBTED, EventSetRotation, PhaseReport, Report, ThreadReport};
 use pacman_topology::CoreType;
 
 /// A thread and its cost of one phase.
@@ -35,10 +35,14 @@ impl<'a> Layout<'a> {
             report.threads.iter().filter_map(|thread| Some(thread.place?.package)).collect();
         packages.sort_unstable();
         packages.dedup();
+        let unmoved: Vec<usize> =
+            report.zero_count_warnings().into_iter().map(|(event, _)| event).collect();
         Layout {
             report,
             style,
-            rates: (0..report.events.len()).map(|e| Rate::of(&report.events, e)).collect(),
+            rates: (0..report.events.len())
+                .map(|e| Rate::of(&report.events, &unmoved, e))
+                .collect(),
             packages: packages.len() > 1,
         }
     }
@@ -191,7 +195,9 @@ impl<'a> Layout<'a> {
             let unit = if event.unit == "ns" && !self.style.exact { "" } else { event.unit };
             columns.push(figure(&text::clean(&event.title()), unit, false));
             let [name, unit] = rate.head();
-            columns.push(figure(name, unit, true));
+            let of_doubt = matches!(rate, Rate::Of(_, other) if [event, &self.report.events[*other]].iter().any(|event| event.doubt.is_some()));
+            let name = format!("{name}{}", if of_doubt { DOUBTED } else { "" });
+            columns.push(figure(&name, unit, true));
         }
         columns
     }
@@ -215,9 +221,8 @@ impl<'a> Layout<'a> {
         }
         let rates = || self.rates.iter().enumerate();
         // A clock shows that reading the counters is a large part of all counts here.
-        let is_too_short = rates().any(|(event, rate)| {
-            *rate == Rate::OfTime && rate.cell(figures, event) == Cell::Excess
-        });
+        let is_too_short = rates()
+            .any(|(event, rate)| *rate == Rate::Share && rate.cell(figures, event) == Cell::Excess);
         for (event, rate) in rates() {
             let figure = &figures.counts[event];
             cells.push(match figure.value {
@@ -230,7 +235,9 @@ impl<'a> Layout<'a> {
                 None => Cell::Absent,
             });
             cells.push(match rate.cell(figures, event) {
-                Cell::Ratio { .. } if is_too_short && *rate == Rate::PerSecond => Cell::Excess,
+                Cell::Ratio { .. } if is_too_short && matches!(rate, Rate::OfTime(_)) => {
+                    Cell::Excess
+                }
                 cell => cell,
             });
         }

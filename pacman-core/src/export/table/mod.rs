@@ -35,7 +35,8 @@ use crate::report::Report;
 /// - for each event, its count and a rate
 ///
 /// The rate is instructions per cycle, or misses per 1000 instructions, if both events are counted
-/// at the same privilege levels. For a clock it is a share of the wall time, otherwise events per
+/// at the same privilege levels, and neither stayed at 0 where the machine may not count it. They are metrics of
+/// [`pacman_metrics::language`]. For a clock it is a share of the wall time, otherwise events per
 /// second. A clock that counted more than the wall time has no share: its count contains the
 /// reading of the counters, and a footnote has what that costs. A rate divides the figures of its own row. So in a sum over siblings the time is that of
 /// both threads, and IPC is the mean of both.

@@ -1,120 +1,135 @@
-//! Chooses and computes the rate beside a count.
+//! Chooses the rate beside a count. The metrics' language computes it.
+
+use pacman_metrics::language::{Count, Metric, named, of_any_event};
 
 use super::cell::Cell;
 use super::figures::{Figure, Figures};
 use crate::report::EventColumn;
 
-/// The divisor of a count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The quotient beside a count.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rate {
-    /// Instructions per cycle; the index of the cycles.
-    PerCycle(usize),
-    /// Misses per 1000 instructions; the index of the instructions.
-    PerThousandInstructions(usize),
-    /// Events per second of the row's time.
-    PerSecond,
+    /// A metric whose first name is the event, and whose second is the one with this number.
+    Of(&'static Metric, usize),
+    /// A metric of the event and of the row's time.
+    OfTime(&'static Metric),
     /// A clock's nanoseconds as a share of the row's time.
-    OfTime,
+    Share,
 }
 
 impl Rate {
     /// The most informative rate of event number `event` beside the other events. Two counts are
-    /// related only if both are of the same privilege levels and core types.
-    pub(super) fn of(events: &[EventColumn], event: usize) -> Rate {
+    /// related only if both are of the same privilege levels and core types, and if neither is `unmoved`: it
+    /// stayed at 0 where the machine may not count it.
+    pub(super) fn of(events: &[EventColumn], unmoved: &[usize], event: usize) -> Rate {
         let own = &events[event];
         let (base, levels) = split(own);
         let beside = |name| {
-            let fits = |other: &EventColumn| {
+            let fits = |at: &usize| {
+                let other = &events[*at];
                 split(other) == (name, levels) && other.core_pmu == own.core_pmu
             };
-            events.iter().position(fits)
+            (0..events.len())
+                .find(fits)
+                .filter(|at| ![event, *at].iter().any(|at| unmoved.contains(at)))
         };
-        if events[event].unit == "ns" {
-            return Rate::OfTime;
-        }
-        if base == "INSTRUCTIONS" {
-            return beside("CYCLES").map_or(Rate::PerSecond, Rate::PerCycle);
-        }
-        if base.to_ascii_uppercase().contains("MISS") {
-            return beside("INSTRUCTIONS").map_or(Rate::PerSecond, Rate::PerThousandInstructions);
-        }
-        Rate::PerSecond
+        let related = match base {
+            _ if own.unit == "ns" => return Rate::Share,
+            "INSTRUCTIONS" => named("ipc").zip(beside("CYCLES")),
+            _ if base.to_ascii_uppercase().contains("MISS") => {
+                of_any_event("per-1000-instructions").zip(beside("INSTRUCTIONS"))
+            }
+            _ => None,
+        };
+        related.map_or_else(
+            || Rate::OfTime(of_any_event("per-second").expect("it is built in")),
+            |(metric, other)| Rate::Of(metric, other),
+        )
     }
 
     /// The heading: the rate's name, if it has one, and its unit.
     pub(super) fn head(self) -> [&'static str; 2] {
         match self {
-            Rate::PerCycle(_) => ["IPC", "/cycle"],
-            Rate::PerThousandInstructions(_) => ["per 1000", "instr"],
-            Rate::PerSecond => ["", "/s"],
-            Rate::OfTime => ["", "of time"],
+            Rate::Of(metric, _) if metric.name() == "ipc" => ["IPC", "/cycle"],
+            Rate::Of(..) => ["per 1000", "instr"],
+            Rate::OfTime(_) => ["", "/s"],
+            Rate::Share => ["", "of time"],
         }
     }
 
     /// The rate of event number `event` in a row, from the row's own figures.
     pub(super) fn cell(self, figures: &Figures, event: usize) -> Cell {
-        let count = &figures.counts[event];
-        let Some(value) = count.value else { return Cell::Absent };
-        if !figures.sets.is_empty() {
-            return self.cell_of_sets(figures, event);
+        if figures.counts[event].value.is_none() {
+            return Cell::Absent;
         }
-        let nothing = Figure::default();
-        let (below, times, company) = match self {
-            Rate::PerCycle(cycles) => {
-                let cycles = &figures.counts[cycles];
-                (cycles.value, 1.0, cycles)
+        let value = match (self, self.operands(figures, event)) {
+            (_, None) => return Cell::Undefined,
+            (Rate::Share, Some((part, whole))) => return share_of_time(part, whole),
+            (Rate::Of(metric, _) | Rate::OfTime(metric), Some((own, other))) => {
+                let names = metric.expression().names();
+                metric
+                    .figure(|name| Some(if names[0] == name { own.count() } else { other.count() }))
             }
-            Rate::PerThousandInstructions(instructions) => {
-                let instructions = &figures.counts[instructions];
-                (instructions.value, 1e3, instructions)
-            }
-            Rate::PerSecond => (Some(figures.time), 1e9, &nothing),
-            Rate::OfTime => (Some(figures.time), 1.0, &nothing),
         };
-        // A sum that lacks a thread's part has no rate.
-        let whole = !count.missing && !company.missing;
-        match below {
-            Some(below) if below > 0 && whole => {
-                let scaled = count.scaled || company.scaled;
-                if self == Rate::OfTime {
-                    share_of_time(value, below, scaled)
-                } else {
-                    Cell::Ratio { value: value as f64 * times / below as f64, scaled }
-                }
-            }
-            _ => Cell::Undefined,
-        }
+        value.map_or(Cell::Undefined, |figure| Cell::Ratio {
+            value: figure.value,
+            scaled: figure.is_estimate,
+        })
     }
 
-    /// Like [`cell`](Self::cell), if sets rotated. Only uses executions that counted both events,
-    /// because the others may have been longer.
-    fn cell_of_sets(self, figures: &Figures, event: usize) -> Cell {
+    /// The count of the event, and that of the other one or the time. If sets rotated, they are of the
+    /// executions that counted both: the others may have been longer.
+    fn operands(self, figures: &Figures, event: usize) -> Option<(Operand, Operand)> {
+        let of = |figure: &Figure| {
+            Some(Operand { value: figure.value?, scaled: figure.scaled, missing: figure.missing })
+        };
+        let exact = |value| Operand { value, scaled: false, missing: false };
+        let own = of(&figures.counts[event])?;
+        if figures.sets.is_empty() {
+            let other = match self {
+                Rate::Of(_, other) => of(&figures.counts[other])?,
+                Rate::OfTime(_) | Rate::Share => exact(figures.time),
+            };
+            return Some((own, other));
+        }
         let (mut part, mut whole) = (0, 0);
         for set in &figures.sets {
             let below = match self {
-                Rate::PerCycle(other) | Rate::PerThousandInstructions(other) => set.counts[other],
-                Rate::PerSecond | Rate::OfTime => Some(set.time),
+                Rate::Of(_, other) => set.counts[other],
+                Rate::OfTime(_) | Rate::Share => Some(set.time),
             };
             if let (Some(count), Some(below)) = (set.counts[event], below) {
                 part += count;
                 whole += below;
             }
         }
-        let scaled = figures.counts[event].scaled;
-        let times = match self {
-            _ if whole == 0 => return Cell::Undefined,
-            Rate::OfTime => return share_of_time(part, whole, scaled),
-            Rate::PerCycle(_) => 1.0,
-            Rate::PerThousandInstructions(_) => 1e3,
-            Rate::PerSecond => 1e9,
-        };
-        Cell::Ratio { value: part as f64 * times / whole as f64, scaled }
+        Some((Operand { value: part, missing: false, ..own }, exact(whole)))
     }
 }
 
-/// A clock's share of the time; no figure if the clock exceeds the time.
-fn share_of_time(part: u128, whole: u128, scaled: bool) -> Cell {
-    if exceeds(part, whole) { Cell::Excess } else { Cell::Share { part, whole, scaled } }
+/// One side of a quotient.
+#[derive(Clone, Copy)]
+struct Operand {
+    value: u128,
+    scaled: bool,
+    missing: bool,
+}
+
+impl Operand {
+    fn count(self) -> Count {
+        Count::from(self.value).estimated(self.scaled).lacking_a_part(self.missing)
+    }
+}
+
+/// A clock's share of the time; no figure if the clock exceeds the time, or if a thread's part is missing.
+fn share_of_time(part: Operand, time: Operand) -> Cell {
+    let Operand { value, scaled, missing } = part;
+    match time.value {
+        0 => Cell::Undefined,
+        _ if missing => Cell::Undefined,
+        whole if exceeds(value, whole) => Cell::Excess,
+        whole => Cell::Share { part: value, whole, scaled },
+    }
 }
 
 /// Whether a thread's clock counted more than `time`, both in nanoseconds.
@@ -138,7 +153,7 @@ fn split(event: &EventColumn) -> (&str, &str) {
 mod tests {
     use super::*;
 
-    fn rates(names: &[(&str, &'static str)]) -> Vec<Rate> {
+    fn rates(names: &[(&str, &'static str)], unmoved: &[usize]) -> Vec<String> {
         let events: Vec<EventColumn> = names
             .iter()
             .map(|&(name, unit)| EventColumn {
@@ -151,19 +166,26 @@ mod tests {
                 part_of: None,
             })
             .collect();
-        (0..events.len()).map(|event| Rate::of(&events, event)).collect()
+        let shown = |event| match Rate::of(&events, unmoved, event) {
+            Rate::Of(metric, other) => format!("{} of {}", metric.name(), names[other].0),
+            Rate::OfTime(metric) => metric.name().to_owned(),
+            Rate::Share => "share".to_owned(),
+        };
+        (0..events.len()).map(shown).collect()
     }
 
     #[test]
-    fn a_rate_relates_what_is_there() {
+    fn a_rate_relates_what_is_there_and_moved() {
         let instructions = ("INSTRUCTIONS", "instructions");
         let misses = ("CACHE_MISSES", "accesses");
-        assert_eq!(
-            rates(&[("CYCLES", "cycles"), instructions, misses, ("task-clock", "ns")]),
-            [Rate::PerSecond, Rate::PerCycle(0), Rate::PerThousandInstructions(1), Rate::OfTime]
-        );
-        assert_eq!(rates(&[instructions, misses])[0], Rate::PerSecond);
-        assert_eq!(rates(&[misses]), [Rate::PerSecond]);
+        let all = [("CYCLES", "cycles"), instructions, misses, ("task-clock", "ns")];
+        let ipc = "ipc of CYCLES";
+        let per_1000 = "per-1000-instructions of INSTRUCTIONS";
+        assert_eq!(rates(&all, &[]), ["per-second", ipc, per_1000, "share"]);
+        assert_eq!(rates(&all, &[0]), ["per-second", "per-second", per_1000, "share"]);
+        assert_eq!(rates(&all, &[2]), ["per-second", ipc, "per-second", "share"]);
+        assert_eq!(rates(&[instructions, misses], &[])[0], "per-second");
+        assert_eq!(rates(&[misses], &[]), ["per-second"]);
     }
 
     #[test]
@@ -174,8 +196,8 @@ mod tests {
             ("CYCLES:k", "cycles"),
             ("BRANCH_MISSES", "branches"),
         ];
-        let rates = rates(&names);
-        assert_eq!(rates[1], Rate::PerCycle(2));
-        assert_eq!(rates[3], Rate::PerSecond, "kernel instructions are not its own");
+        let rates = rates(&names, &[]);
+        assert_eq!(rates[1], "ipc of CYCLES:k");
+        assert_eq!(rates[3], "per-second", "kernel instructions are not its own");
     }
 }

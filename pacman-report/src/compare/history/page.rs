@@ -11,9 +11,11 @@ pub(super) fn write(history: &History) -> String {
 
 /// The page of a history's JSON document.
 pub(super) fn of_document(document: &[u8]) -> String {
-    run::assembled(include_str!("history.html"), STYLE, document, SCRIPT)
+    run::assembled(TITLE, STYLE, document, SCRIPT)
 }
 
+/// The title, and what shows a history without a script.
+const TITLE: [&str; 2] = ["history", "report</code> prints it."];
 const STYLE: &str = concat!(
     include_str!("../../run/page/page.css"),
     include_str!("../../run/page/pictures.css"),

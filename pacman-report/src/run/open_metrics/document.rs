@@ -1,6 +1,7 @@
 //! The file. The format wants all samples of a family together, and processes come one at a time. So each
 //! family has a buffer of its own until all processes are there.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -28,9 +29,9 @@ pub(in crate::run) fn write(report: &Report) -> String {
 }
 
 /// Writes the file with these processes instead of the report's, one after the other.
-pub(in crate::run) fn stream(
+pub(in crate::run) fn stream<P: Borrow<ProcessReport>>(
     report: &Report,
-    processes: impl Iterator<Item = ProcessReport>,
+    processes: impl Iterator<Item = P>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut samples: Vec<BufWriter<File>> = Vec::new();
@@ -38,7 +39,7 @@ pub(in crate::run) fn stream(
         samples.push(BufWriter::new(tempfile::tempfile()?));
     }
     for process in processes {
-        add(&process, &mut samples)?;
+        add(process.borrow(), &mut samples)?;
     }
     out.write_all(run(report).as_bytes())?;
     for (family, samples) in FAMILIES.iter().zip(samples) {

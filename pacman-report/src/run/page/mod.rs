@@ -29,24 +29,26 @@ pub fn with(document: &[u8]) -> serde_json::Result<String> {
 }
 
 fn filled(packed: &Packed) -> String {
-    fill(TEMPLATE, STYLE, packed, SCRIPT)
+    fill(TITLE, STYLE, packed, SCRIPT)
 }
 
-/// Another page of the same kind: a template with this one's marks, whose script reads a JSON document.
-pub(crate) fn assembled(template: &str, style: &str, document: &[u8], script: &str) -> String {
-    fill(template, style, &Packed::of(document), script)
+/// Another page of the same kind, whose script reads a JSON document.
+pub(crate) fn assembled(title: [&str; 2], style: &str, document: &[u8], script: &str) -> String {
+    fill(title, style, &Packed::of(document), script)
 }
 
-/// The template with style, script and document in the places of its marks.
-fn fill(template: &str, style: &str, packed: &Packed, script: &str) -> String {
+/// The template with title, style, script and document in the places of its marks.
+fn fill([title, instead]: [&str; 2], style: &str, packed: &Packed, script: &str) -> String {
     let style = format!("{style}{}", states());
     let parts = [
+        ("<!--title-->", title),
         ("<!--style-->", style.as_str()),
+        ("<!--instead-->", instead),
         ("<!--form-->", packed.form),
         ("<!--document-->", &packed.text),
         ("<!--script-->", script),
     ];
-    let (mut page, mut rest) = (String::with_capacity(packed.text.len() + (1 << 17)), template);
+    let (mut page, mut rest) = (String::with_capacity(packed.text.len() + (1 << 17)), TEMPLATE);
     for (mark, part) in parts {
         let (before, after) = rest.split_once(mark).expect("the template has the mark once");
         page.push_str(before);
@@ -79,6 +81,8 @@ fn states() -> String {
 }
 
 const TEMPLATE: &str = include_str!("page.html");
+/// The title, and what shows a report without a script.
+const TITLE: [&str; 2] = ["report", "run -o report.txt</code> writes it."];
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("pictures.css"));
 const SCRIPT: &str = concat!(
     "'use strict';\n(() => {\n",

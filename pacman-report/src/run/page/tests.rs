@@ -129,7 +129,7 @@ fn hostile_names_are_text_and_nothing_else() {
     let mut other = recording.clone();
     other.process.pid += 1;
     let mut report = report(&[recording, other]);
-    report.command = vec![evil.into()];
+    report.run.command = vec![evil.into()];
     let page = super::of(&report);
     let (_, document) = page.split_once("id=\"document\"").expect("a document");
     let document = document.split_once("</script>").expect("an end").0;

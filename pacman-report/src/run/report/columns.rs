@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pacman_core::report::{DOUBTED, zero_count_warnings};
 use pacman_events::shown::shown;
+use pacman_metrics::language::Count as Sum;
 use pacman_regions::{EventFacts, Overhead};
 
 use crate::derived::Metrics;
@@ -194,7 +195,7 @@ impl Columns {
         let time = (complete && has_rates).then_some((seconds * 1e9) as u64);
         let known = |event: usize| {
             counts[event].filter(|count| !count.is_mostly_readings())?;
-            self.sum_of(event, rows)
+            self.sum_of(event, rows).map(Sum::from)
         };
         let metrics = self.metrics.values(known, time);
         let rates = counts.iter().zip(&self.events).map(rate).collect();

@@ -28,6 +28,7 @@ mod thread_state;
 mod total;
 
 use std::collections::BTreeSet;
+use std::ops::Deref;
 
 use pacman_core::Provenance;
 use pacman_regions::{Recording, Remembered};
@@ -64,20 +65,8 @@ pub(crate) use thread_state::{THREAD_STATES, ThreadState};
 /// All about one run.
 #[derive(Debug)]
 pub struct Report {
-    /// The program and its arguments.
-    pub command: Vec<String>,
-    /// The user's name of this version of the program.
-    pub label: Option<String>,
-    /// The end of the program.
-    pub ended: Ended,
-    /// Where, when and by which version it was made.
-    pub provenance: Provenance,
-    /// The objective of adaptation; `None` if it only observed.
-    pub objective: Option<String>,
-    /// The simulated machine whose counts these are.
-    pub simulated: Option<String>,
-    /// The energy of the packages during the run, if it was read.
-    pub energy: Option<RunEnergy>,
+    /// Facts in addition to the recordings.
+    pub run: Run,
     /// Every process that left a recording, those with regions first.
     pub processes: Vec<ProcessReport>,
     /// Processes of other ranks with regions, which `overview` alone has.
@@ -111,6 +100,14 @@ pub struct Run {
     pub energy: Option<RunEnergy>,
     /// The account of the control group whose quota is the tightest.
     pub quota: Option<GroupAccount>,
+}
+
+impl Deref for Report {
+    type Target = Run;
+
+    fn deref(&self) -> &Run {
+        &self.run
+    }
 }
 
 impl Report {
@@ -148,10 +145,9 @@ impl Report {
         mut notes: Vec<String>,
     ) -> Report {
         processes.sort_by_key(ProcessReport::order);
-        let Run { command, label, ended, provenance, objective, simulated, energy, quota } = run;
-        let throttled = quota.as_ref().and_then(GroupAccount::throttled);
+        let throttled = run.quota.as_ref().and_then(GroupAccount::throttled);
         let ran = processes.iter().any(|process| !process.regions.is_empty());
-        if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
+        if run.objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
             notes.push("adaptation was asked for, but no region was adapted".into());
         }
         notes.extend(overview.killed());
@@ -159,13 +155,7 @@ impl Report {
         Report {
             start: None,
             busy: busy::lines(&processes, throttled),
-            command,
-            label,
-            ended,
-            provenance,
-            objective,
-            simulated,
-            energy,
+            run,
             processes,
             left_out,
             overview,

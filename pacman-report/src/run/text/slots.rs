@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use pacman_core::export::grid::{Column, Grid};
-use pacman_metrics::slots::{SlotShares, SmtOff, Verdict};
+use pacman_metrics::slots::{SmtOff, Verdict};
 
 use super::amount::{absent, percent};
 use super::spread::{IN_FULL, Spread};
 use crate::run::report::{CoreSlots, ProcessReport, RegionReport, RegionSlots, ThreadSlots};
+use crate::slots::headings;
 use crate::words::clean;
 
 /// The slots of the first `shown` regions; empty if their events were not counted.
@@ -32,10 +33,7 @@ pub(super) fn section(
     let mut heading = vec![Column::right("core", "")];
     for _ in 0..abreast {
         heading.push(Column::right("thread", ""));
-        heading.extend(
-            ["retiring", "bad spec", "frontend", "backend"].map(|name| Column::right(name, "%")),
-        );
-        heading.extend(has_contention.then(|| Column::right("SMT", "%")));
+        heading.extend(headings(figures(has_contention)));
     }
     heading.push(Column::label("region"));
     let mut table = Grid::new(heading);
@@ -114,7 +112,7 @@ fn thread(thread: Option<&ThreadSlots>, has_contention: bool) -> Vec<String> {
     let Some(thread) = thread else { return vec![String::new(); 1 + figures] };
     let mut cells = vec![format!("T{}", thread.thread)];
     cells.extend(match &thread.shares {
-        Some(shares) => parts(shares, has_contention),
+        Some(shares) => shares.parts()[..figures].iter().copied().map(percent).collect(),
         None => vec![absent(); figures],
     });
     cells
@@ -137,26 +135,11 @@ const SPREAD: [(&str, Part); 3] = [
 fn spread(slots: &RegionSlots, of: Part, has_contention: bool) -> Vec<String> {
     let threads = || slots.cores.iter().flat_map(|core| &core.threads);
     let part = |at: usize| {
-        let values = threads().filter_map(|thread| {
-            let shares = shares(thread.shares.as_ref()?, has_contention);
-            Some((thread.thread, shares[at]?))
-        });
+        let values =
+            threads().filter_map(|thread| Some((thread.thread, thread.shares?.parts()[at]?)));
         percent(Spread::of(values).map(of))
     };
     (0..figures(has_contention)).map(part).collect()
-}
-
-fn parts(shares: &SlotShares, has_contention: bool) -> Vec<String> {
-    self::shares(shares, has_contention).into_iter().map(percent).collect()
-}
-
-fn shares(shares: &SlotShares, has_contention: bool) -> Vec<Option<f64>> {
-    let SlotShares { retiring, bad_speculation, frontend_bound, backend_bound, smt_contention } =
-        *shares;
-    let mut all =
-        vec![Some(retiring), Some(bad_speculation), Some(frontend_bound), Some(backend_bound)];
-    all.extend(has_contention.then_some(smt_contention));
-    all
 }
 
 /// The most threads of a core in one row.

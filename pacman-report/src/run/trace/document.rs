@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use pacman_events::shown::command_line;
 use serde::Serialize;
 
-use super::event::{Event, Track};
+use super::event::{Event, Place, Track};
 use super::pids::Pids;
 use super::{executions, phases, rates, timeline, totals};
 use crate::document::{self, List};
@@ -55,35 +55,27 @@ impl About<'_> {
     }
 }
 
+/// Those in which regions ran or phases were marked.
+pub(super) fn observed<P: Borrow<ProcessReport>>(
+    processes: impl Iterator<Item = P>,
+) -> impl Iterator<Item = P> {
+    processes.filter(|process| process.borrow().has_figures())
+}
+
 /// The begin of the run, in seconds since 1970.
 pub(super) fn began(report: &Report) -> f64 {
     report.provenance.began.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// The file as text.
-pub(in crate::run) fn write(report: &Report) -> String {
-    let mut text = Vec::new();
-    let processes = report.observed();
-    whole(report, processes, &mut text).expect("memory takes everything, and names are strings");
-    String::from_utf8(text).expect("JSON is UTF-8")
-}
-
-/// Writes the file with these processes instead of the report's, one after the other.
-pub(in crate::run) fn stream(
-    report: &Report,
-    processes: impl Iterator<Item = ProcessReport>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    whole(report, processes.filter(|process| process.has_figures()), out)
-}
-
-fn whole<P: Borrow<ProcessReport>>(
+/// Writes the file of these processes, one after the other.
+pub(in crate::run) fn stream<P: Borrow<ProcessReport>>(
     report: &Report,
     processes: impl Iterator<Item = P>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let began = began(report);
-    let (processes, pids) = (RefCell::new(processes), RefCell::new(Pids::new()));
+    let processes = RefCell::new(observed(processes));
+    let pids = RefCell::new(Pids::new());
     let place = Cell::new(0);
     let next = || {
         let process = processes.borrow_mut().next()?;
@@ -121,13 +113,15 @@ pub(super) fn events(
         events.push(track.metadata("process_sort_index", "sort_index", place));
     }
     let logged = executions::threads(process, pids);
-    events.extend(executions::events(process, &logged, pid, offset));
-    events.extend(rates::events(process, &logged, pid, offset));
-    events.extend(timeline::events(process, pid, offset, logged.len(), pids));
-    events.extend(totals::events(process, threads, offset, pids));
+    let place = Place { process, pid, offset };
+    let of_threads = Place { pid: threads, ..place };
+    events.extend(executions::events(place, &logged));
+    events.extend(rates::events(place, &logged));
+    events.extend(timeline::events(place, logged.len(), pids));
+    events.extend(totals::events(of_threads, pids));
     let teams = process.regions.iter().flat_map(|region| &region.threads);
     let before = teams.map(|thread| thread.row.thread as usize + 1).max().unwrap_or(0);
-    events.extend(phases::events(process, threads, offset, before, pids));
+    events.extend(phases::events(of_threads, before, pids));
     events
 }
 

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::run::report::ProcessReport;
+
 /// An event: `ph` is its kind, times are microseconds.
 #[derive(Debug, Serialize)]
 pub(super) struct Event {
@@ -23,6 +25,16 @@ pub(super) struct Event {
     /// The thread of a counter, and the counter's name there. Chrome's format has counters of processes alone.
     #[serde(skip)]
     pub(super) below: Option<(u32, String)>,
+}
+
+/// A process of the report, and where its events belong.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'p> {
+    pub(super) process: &'p ProcessReport,
+    /// The number of their process in the trace.
+    pub(super) pid: u32,
+    /// Seconds from the start of the trace to the begin of the process.
+    pub(super) offset: f64,
 }
 
 /// A process or a thread of the trace.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pacman_regions::{ExecutionLog, LoggedExecution};
 use serde_json::{Map, json};
 
-use super::event::{Event, Track};
+use super::event::{Event, Place, Track};
 use super::pids::Pids;
 use crate::run::report::{ProcessReport, Reason};
 use crate::run::text::reason_at;
@@ -41,17 +41,13 @@ fn usual_number(executions: &[LoggedExecution]) -> Option<u32> {
     numbers.into_iter().max_by_key(|(number, times)| (*times, u32::MAX - number)).map(|one| one.0)
 }
 
-/// The events of a process whose trace has number `pid`, and which began `offset` seconds after its start.
-pub(super) fn events(
-    process: &ProcessReport,
-    threads: &[Thread<'_>],
-    pid: u32,
-    offset: f64,
-) -> Vec<Event> {
+/// The events of a process.
+pub(super) fn events(place: Place<'_>, threads: &[Thread<'_>]) -> Vec<Event> {
+    let Place { process, pid, offset } = place;
     let mut events = Vec::new();
-    for (place, Thread { log, name, tid }) in threads.iter().enumerate() {
+    for (at, Thread { log, name, tid }) in threads.iter().enumerate() {
         let track = Track { pid, tid: *tid };
-        events.extend(track.named(name, place));
+        events.extend(track.named(name, at));
         for one in &log.executions {
             let mut args = Map::from_iter([("time_s".to_owned(), json!(one.seconds))]);
             if one.weight > 1 {
@@ -80,12 +76,13 @@ pub(super) fn events(
             events.push(track.complete(("wait", &name), span, args));
         }
     }
-    events.extend(end(process, pid, offset));
+    events.extend(end(place));
     events
 }
 
 /// A mark where the logs end, if the process ran on.
-fn end(process: &ProcessReport, pid: u32, offset: f64) -> Option<Event> {
+fn end(place: Place<'_>) -> Option<Event> {
+    let Place { process, pid, offset } = place;
     let executions = process.logs.iter().flat_map(|log| &log.executions);
     let logged: u64 = executions.clone().map(|one| u64::from(one.weight)).sum();
     let rows = process.regions.iter().flat_map(|region| &region.threads);

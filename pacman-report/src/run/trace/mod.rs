@@ -15,5 +15,5 @@ mod tests;
 mod timeline;
 mod totals;
 
-pub(super) use document::{stream, write};
-pub(super) use perfetto::{stream as stream_perfetto, write as write_perfetto};
+pub(super) use document::stream;
+pub(super) use perfetto::stream as stream_perfetto;

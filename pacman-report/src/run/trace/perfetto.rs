@@ -8,29 +8,14 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value};
 
-use super::document::{About, began, events};
+use super::document::{About, began, events, observed};
 use super::event::Event;
 use super::pids::Pids;
 use super::protobuf::Message;
 use crate::run::report::{ProcessReport, Report};
 
-/// The file.
-pub(in crate::run) fn write(report: &Report) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    whole(report, report.observed(), &mut bytes).expect("memory takes everything");
-    bytes
-}
-
-/// Writes the file with these processes instead of the report's, one after the other.
-pub(in crate::run) fn stream(
-    report: &Report,
-    processes: impl Iterator<Item = ProcessReport>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    whole(report, processes.filter(|process| process.has_figures()), out)
-}
-
-fn whole<P: Borrow<ProcessReport>>(
+/// Writes the file of these processes, one after the other.
+pub(in crate::run) fn stream<P: Borrow<ProcessReport>>(
     report: &Report,
     processes: impl Iterator<Item = P>,
     out: &mut dyn Write,
@@ -38,7 +23,7 @@ fn whole<P: Borrow<ProcessReport>>(
     let mut packets = Packets { out, counters: 0 };
     packets.about(report)?;
     let (began, mut pids) = (began(report), Pids::new());
-    for (place, process) in processes.enumerate() {
+    for (place, process) in observed(processes).enumerate() {
         packets.process(&events(process.borrow(), began, place + 1, &mut pids))?;
     }
     Ok(())

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use pacman_regions::{ExecutionLog, LoggedExecution, LoggedWait, Recording};
 use serde_json::Value;
 
-use super::{perfetto, write};
 use crate::run::made::{self, ThreadSpec, timed};
 use crate::run::report::Report;
+use crate::run::{Extent, Form};
 
 /// The fields of a message, in their order.
 struct Message<'b>(Vec<(u64, Field<'b>)>);
@@ -177,8 +177,8 @@ fn logged() -> Report {
 #[test]
 fn both_forms_have_the_same_slices() {
     let report = logged();
-    let shown = shown(&perfetto::write(&report));
-    let json: Value = serde_json::from_str(&write(&report)).expect("JSON");
+    let shown = shown(&Form::Perfetto.bytes(&report, Extent::default(), 0));
+    let json: Value = chrome(&report);
     let nanoseconds = |value: &Value| (value.as_f64().expect("a time") * 1e3).round() as u64;
     let id = |event: &Value, name: &str| event[name].as_u64().expect("a number");
     let events = json["traceEvents"].as_array().expect("a list");
@@ -208,7 +208,7 @@ fn both_forms_have_the_same_slices() {
 #[test]
 fn counters_of_a_thread_are_below_it_and_add_up_to_its_counts() {
     let report = logged();
-    let shown = shown(&perfetto::write(&report));
+    let shown = shown(&Form::Perfetto.bytes(&report, Extent::default(), 0));
     let of = |thread: &str| -> f64 {
         let own = (thread.to_owned(), "task-clock".to_owned(), "ns/s".to_owned());
         let values = &shown.counters[&own];
@@ -216,7 +216,7 @@ fn counters_of_a_thread_are_below_it_and_add_up_to_its_counts() {
     };
     assert!((of("T0") - 1700.0).abs() < 1e-3, "{}", of("T0"));
     assert!((of("T1") - 500.0).abs() < 1e-3, "{}", of("T1"));
-    let json: Value = serde_json::from_str(&write(&report)).expect("JSON");
+    let json: Value = chrome(&report);
     let events = json["traceEvents"].as_array().expect("a list");
     let named = |name: &str| {
         events.iter().filter(|event| event["name"] == name && event["tid"] == 0).count()
@@ -228,10 +228,7 @@ fn counters_of_a_thread_are_below_it_and_add_up_to_its_counts() {
     assert_eq!(named("T1: task-clock"), values("T1"));
 }
 
-#[test]
-fn a_stream_is_the_same() {
-    let (report, mut streamed) = (logged(), Vec::new());
-    let processes = logged().processes.into_iter();
-    perfetto::stream(&report, processes, &mut streamed).expect("memory takes everything");
-    assert_eq!(streamed, perfetto::write(&report));
+fn chrome(report: &Report) -> Value {
+    let text = Form::Trace.bytes(report, Extent::default(), 0);
+    serde_json::from_slice(&text).expect("JSON")
 }

@@ -7,19 +7,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, json};
 
-use super::event::{Event, Track};
+use super::event::{Event, Place, Track};
 use super::pids::Pids;
 use super::totals::{counts, whole_micros};
-use crate::run::report::ProcessReport;
 
 /// The events of the phases of a process, behind its `before` other tracks.
-pub(super) fn events(
-    process: &ProcessReport,
-    pid: u32,
-    offset: f64,
-    before: usize,
-    pids: &mut Pids,
-) -> Vec<Event> {
+pub(super) fn events(place: Place<'_>, before: usize, pids: &mut Pids) -> Vec<Event> {
+    let Place { process, pid, offset } = place;
     let mut events = Vec::new();
     let mut tracks: BTreeMap<u32, (Track, f64)> = BTreeMap::new();
     for phase in &process.phases {

@@ -2,22 +2,17 @@
 
 use pacman_regions::LoggedExecution;
 
-use super::event::{Event, Track};
+use super::event::{Event, Place, Track};
 use super::executions::Thread;
-use crate::run::report::ProcessReport;
 
 /// Intervals of equal length from the first to the last execution with counts.
 const INTERVALS: usize = 1000;
 
-/// The events of a process whose trace has number `pid`, and which began `offset` seconds after its start.
+/// The events of a process.
 ///
 /// A part inside another one counts for both; only the outer one is taken.
-pub(super) fn events(
-    process: &ProcessReport,
-    threads: &[Thread<'_>],
-    pid: u32,
-    offset: f64,
-) -> Vec<Event> {
+pub(super) fn events(place: Place<'_>, threads: &[Thread<'_>]) -> Vec<Event> {
+    let Place { process, pid, offset } = place;
     let counted = |thread: &Thread<'_>| -> Vec<LoggedExecution> {
         let counted = thread.log.executions.iter().filter(|one| !one.counts.is_empty());
         outermost(counted.cloned().collect())

@@ -5,19 +5,20 @@ use std::time::UNIX_EPOCH;
 use pacman_regions::{Rank, Recording, TimelineRow};
 use serde_json::Value;
 
-use super::document::{stream, write};
 use crate::run::made::{self, ThreadSpec, recording, timed};
 use crate::run::report::Report;
+use crate::run::{Extent, Form};
 
 /// A report on a run that began in 1970.
 fn report(recordings: &[Recording]) -> Report {
     let mut report = made::report(recordings);
-    report.provenance.began = UNIX_EPOCH;
+    report.run.provenance.began = UNIX_EPOCH;
     report
 }
 
-fn events(text: &str) -> Vec<Value> {
-    let document: Value = serde_json::from_str(text).expect("JSON");
+fn events(report: &Report) -> Vec<Value> {
+    let text = Form::Trace.bytes(report, Extent::default(), 0);
+    let document: Value = serde_json::from_slice(&text).expect("JSON");
     document["traceEvents"].as_array().expect("a list").clone()
 }
 
@@ -34,7 +35,7 @@ fn a_region_has_a_slice_for_each_interval_in_which_it_ran() {
         thread_seconds: seconds.iter().map(|time| 4.0 * time).collect(),
     };
     recording.timeline.rows = vec![row(0, &[0.5, 1.0, 0.0, 0.25]), row(1, &[0.0, 0.0, 1.0])];
-    let events = events(&write(&report(&[recording])));
+    let events = events(&report(&[recording]));
     let slices: Vec<_> = of_kind(&events, "X")
         .filter(|event| event["cat"] == "region")
         .map(|event| {
@@ -58,7 +59,7 @@ fn a_region_has_a_slice_for_each_interval_in_which_it_ran() {
 }
 
 #[test]
-fn processes_of_one_number_on_two_hosts_stay_apart_and_the_stream_is_the_same() {
+fn processes_of_one_number_on_two_hosts_stay_apart() {
     let rank = |rank: u32, began: f64| -> Recording {
         let threads = [ThreadSpec { busy: 8.0, start: 0.0, waits: 3.0, cpu: 0 }];
         let mut recording = timed(&threads, "lock");
@@ -68,8 +69,7 @@ fn processes_of_one_number_on_two_hosts_stay_apart_and_the_stream_is_the_same() 
         recording
     };
     let recordings = [rank(0, 0.5), rank(1, 2.0)];
-    let whole = write(&report(&recordings));
-    let events = events(&whole);
+    let events = events(&report(&recordings));
     let pids: Vec<u64> = of_kind(&events, "M")
         .filter(|event| event["name"] == "process_name")
         .map(|event| event["pid"].as_u64().expect("a number"))
@@ -83,16 +83,12 @@ fn processes_of_one_number_on_two_hosts_stay_apart_and_the_stream_is_the_same() 
         .map(|event| event["ts"].as_f64().expect("a number"))
         .collect();
     assert_eq!(begins, [5e5, 2e6], "from the start of the run, whose date is 1970");
-    let mut streamed = Vec::new();
-    let processes = report(&recordings).processes.into_iter();
-    stream(&report(&recordings), processes, &mut streamed).expect("memory takes everything");
-    assert_eq!(streamed, whole.into_bytes());
 }
 
 #[test]
 fn waits_lie_inside_of_the_total_of_their_region() {
     let threads = [ThreadSpec { busy: 7.5, start: 0.25, waits: 3.0, cpu: 0 }];
-    let events = events(&write(&report(&[timed(&threads, "lock")])));
+    let events = events(&report(&[timed(&threads, "lock")]));
     let slices: Vec<_> = of_kind(&events, "X")
         .map(|event| {
             let time = |name: &str| event[name].as_f64().expect("a number");
@@ -118,7 +114,7 @@ fn waits_lie_inside_of_the_total_of_their_region() {
 fn phases_have_tracks_of_their_own() {
     let threads = [ThreadSpec { busy: 7.5, start: 0.25, waits: 3.0, cpu: 0 }];
     let recording = made::with_phase(timed(&threads, "lock"));
-    let events = events(&write(&report(&[recording])));
+    let events = events(&report(&[recording]));
     let tracks: Vec<_> = of_kind(&events, "M")
         .filter(|event| event["name"] == "thread_name")
         .map(|event| (event["args"]["name"].as_str().expect("a name"), &event["tid"]))
@@ -138,12 +134,7 @@ fn phases_have_tracks_of_their_own() {
 }
 
 #[test]
-fn a_streamed_process_with_phases_alone_is_there() {
-    let recording = made::with_phase(recording(0));
-    let whole = write(&report(std::slice::from_ref(&recording)));
-    assert!(whole.contains("assemble"), "{whole}");
-    let mut streamed = Vec::new();
-    let processes = report(std::slice::from_ref(&recording)).processes.into_iter();
-    stream(&report(&[recording]), processes, &mut streamed).expect("memory takes everything");
-    assert_eq!(streamed, whole.into_bytes());
+fn a_process_with_phases_alone_is_there() {
+    let events = events(&report(&[made::with_phase(recording(0))]));
+    assert!(events.iter().any(|event| event["name"] == "assemble"), "{events:?}");
 }

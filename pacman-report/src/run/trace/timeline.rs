@@ -2,19 +2,12 @@
 
 use serde_json::{Map, json};
 
-use super::event::{Event, Track};
+use super::event::{Event, Place, Track};
 use super::pids::Pids;
-use crate::run::report::ProcessReport;
 
-/// The events of a process that has number `pid` in the trace and began `offset` seconds after its start,
-/// behind `before` other tracks.
-pub(super) fn events(
-    process: &ProcessReport,
-    pid: u32,
-    offset: f64,
-    before: usize,
-    pids: &mut Pids,
-) -> Vec<Event> {
+/// The events of a process, behind `before` other tracks.
+pub(super) fn events(place: Place<'_>, before: usize, pids: &mut Pids) -> Vec<Event> {
+    let Place { process, pid, offset } = place;
     let mut events = Vec::new();
     let bin = process.timeline.bin;
     for row in &process.timeline.rows {

@@ -7,18 +7,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::event::{Event, Track};
+use super::event::{Event, Place, Track};
 use super::pids::Pids;
 use crate::run::report::{ProcessReport, RegionReport, Thread};
 use crate::run::text::reason_at;
 
-/// The events of the threads of a process; they begin `offset` seconds after the start of the trace.
-pub(super) fn events(
-    process: &ProcessReport,
-    pid: u32,
-    offset: f64,
-    pids: &mut Pids,
-) -> Vec<Event> {
+/// The events of the threads of a process.
+pub(super) fn events(place: Place<'_>, pids: &mut Pids) -> Vec<Event> {
+    let Place { process, pid, offset } = place;
     let mut events = Vec::new();
     let mut tracks: BTreeMap<u32, (Track, f64)> = BTreeMap::new();
     for region in &process.regions {
