@@ -310,7 +310,7 @@ impl Prepared {
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
         let written = match self.gathering {
             Some(gathering) => match gathering.write(&run, &recordings) {
-                Ok(()) => gathering.finish().and_then(|end| match end {
+                Ok(()) => gathering.finish(status != 0).and_then(|end| match end {
                     Gathered::Whole(turn) => ranks::merge_all(&turn, self.destination),
                     Gathered::Elsewhere => Ok(()),
                 }),

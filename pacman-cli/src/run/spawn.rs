@@ -1,7 +1,6 @@
 //! Starts the program without a copy of this process's page tables.
 
-use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr, OsString, c_char};
+use std::ffi::{CStr, CString, OsStr, OsString, c_char};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -50,19 +49,36 @@ pub(super) fn spawn(
     }
 }
 
-/// The variables of this process with the changes of `environment`, as `NAME=value`.
+/// The entries of this process's environment in their order, with the changes of `environment` behind them. A name that
+/// stands twice does so in the program, and so does an entry without `=`.
 fn variables(environment: &Environment) -> impl Iterator<Item = OsString> {
-    let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    for name in &environment.removed {
-        all.remove(name);
-    }
-    let set = environment.set.iter();
-    all.extend(set.map(|(name, value)| (OsString::from(name), value.clone())));
-    all.into_iter().map(|(mut text, value)| {
-        text.push(OsStr::from_bytes(b"="));
+    let is_changed = |entry: &OsString| {
+        let name = entry.as_bytes().split(|&byte| byte == b'=').next().unwrap_or_default();
+        environment.removed.iter().any(|removed| removed.as_bytes() == name)
+            || environment.set.iter().any(|(set, _)| set.as_bytes() == name)
+    };
+    let mut all = entries();
+    all.retain(|entry| !is_changed(entry));
+    all.extend(environment.set.iter().map(|(name, value)| {
+        let mut text = OsString::from(name);
+        text.push("=");
         text.push(value);
         text
-    })
+    }));
+    all.into_iter()
+}
+
+/// The entries of this process's environment. `std::env` has no name twice.
+fn entries() -> Vec<OsString> {
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    // SAFETY: the C library's list, which ends in a null or is one. No thread of this process changes it.
+    unsafe {
+        let entry = |at: usize| (!environ.is_null()).then(|| *environ.add(at));
+        let all = (0..).map_while(entry).take_while(|entry| !entry.is_null());
+        all.map(|entry| OsStr::from_bytes(CStr::from_ptr(entry).to_bytes()).to_owned()).collect()
+    }
 }
 
 /// `None` if a text has a zero byte.

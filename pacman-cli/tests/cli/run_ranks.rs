@@ -352,6 +352,23 @@ fn the_time_of_a_killed_rank_has_all_its_mpi_calls() {
     }
 }
 
+#[test]
+fn a_rank_that_fails_says_how_to_get_a_report_should_the_launcher_kill_all() {
+    let scratch = Scratch::new();
+    let Some(waits) = scratch.compile("cc", &["-O1", "-fopenmp"], WAITING) else { return };
+    let mut other = started(rank_of("a", &scratch, &waits, (0, 2)));
+    let output = rank_of("a", &scratch, Path::new("/bin/false"), (1, 2)).output().expect("it runs");
+    ended(&output, 1);
+    let [report, directory] = ["all.json", "all.json.ranks"].map(|name| scratch.named(name));
+    let how = format!("pacman-pmu merge {directory} -o {report} writes it");
+    assert!(said(&output).contains(&how), "{}", said(&output));
+    other.kill().expect("it runs");
+    other.wait().expect("it ends");
+    let output = pacman_pmu(&["merge", &directory, "-o", &report]).output().expect("it runs");
+    ended(&output, 0);
+    assert!(scratch.path("all.json").exists());
+}
+
 /// A hybrid program of MPI and OpenMP.
 const HYBRID: &str = r#"
 #include <mpi.h>

@@ -224,6 +224,33 @@ fn the_environment_differs_by_what_loads_the_library_and_what_it_is_asked() {
     }
 }
 
+/// Runs the words after the first one with that entry and others in its environment.
+const STARTER: &str = r#"
+#include <unistd.h>
+int main(int count, char **words) {
+  char *entries[] = {words[1], "Z=1", "TWICE=first", "A=1", "TWICE=second", "nothing", 0};
+  execve(words[2], words + 2, entries);
+  return 9;
+}
+"#;
+
+#[test]
+fn the_environment_keeps_its_order_and_a_name_that_stands_twice() {
+    let scratch = Scratch::new();
+    let Some(starter) = scratch.compile("cc", &[], STARTER) else { return };
+    let entry = format!("PACMAN_OMP_LIBRARY={}", library().display());
+    let lines = |words: &[&str]| -> Vec<String> {
+        let answer = Command::new(&starter).arg(&entry).args(words).output().expect("it runs");
+        text(&answer.stdout).lines().map(str::to_owned).collect()
+    };
+    let alone = lines(&["/usr/bin/env"]);
+    let command = pacman_pmu(&[]);
+    let command = command.get_program().to_str().expect("a path");
+    let under = lines(&[command, "run", "--", "/usr/bin/env"]);
+    assert_eq!(under[..alone.len()], alone);
+    assert!(under[alone.len()..].iter().any(|line| line.starts_with("LD_PRELOAD=")), "{under:?}");
+}
+
 /// The runtime's own list of its settings; LLVM's has the variable that finds it a tool.
 #[test]
 fn the_runtime_displays_the_same_settings() {

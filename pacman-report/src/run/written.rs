@@ -1,6 +1,7 @@
 //! Reports that `run` wrote before.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use pacman_events::shown::shown_path;
@@ -8,6 +9,9 @@ use pacman_events::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
 use super::json::VERSION;
+
+/// The most bytes of a report.
+const MOST_BYTES: u64 = 1 << 30;
 
 #[derive(Deserialize)]
 struct Heading {
@@ -21,12 +25,17 @@ struct Heading {
 /// If it cannot be read, or is not a report of `run` in the present version of the format.
 pub fn read_report(path: &Path, purpose: &str) -> Result<Vec<u8>> {
     let shown = shown_path(path);
-    let text = fs::read(path).map_err(|error| {
-        Error::new(ErrorKind::InvalidInput, format!("cannot read {shown}: {error}"))
-    })?;
     let wrong = |why: String| {
         Error::new(ErrorKind::InvalidInput, format!("cannot {purpose} {shown}: {why}"))
     };
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+    read.map_err(|error| {
+        Error::new(ErrorKind::InvalidInput, format!("cannot read {shown}: {error}"))
+    })?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(wrong(format!("it has more than {} GiB", MOST_BYTES >> 30)));
+    }
     let heading: Heading = serde_json::from_slice(&text).map_err(|_| {
         wrong("it is not a JSON report; pacman-pmu run -o FILE.json writes one".into())
     })?;
@@ -41,4 +50,15 @@ pub fn read_report(path: &Path, purpose: &str) -> Result<Vec<u8>> {
         )));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_the_limit() {
+        let error = read_report(Path::new("/dev/zero"), "compare").unwrap_err();
+        assert_eq!(error.to_string(), "cannot compare /dev/zero: it has more than 1 GiB");
+    }
 }

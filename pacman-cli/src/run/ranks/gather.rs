@@ -126,10 +126,22 @@ impl Gathering {
 
     /// The rank that merges, after the file of this one was written.
     ///
+    /// Some launchers kill the commands of all ranks once the program of one has `failed`: then nobody is left to say
+    /// that no report is written. So this rank says how to get one.
+    ///
     /// # Errors
     /// If nobody is left to write the report.
-    pub(in crate::run) fn finish(self) -> CliResult<Gathered> {
-        self.gathered().map_err(|why| {
+    pub(in crate::run) fn finish(self, failed: bool) -> CliResult<Gathered> {
+        let gathered = self.gathered();
+        if failed && matches!(gathered, Ok(Gathered::Elsewhere)) && self.directory.exists() {
+            let [output, directory] = [&self.output, &self.directory].map(|path| shown_path(path));
+            error::complain(format!(
+                "rank {} failed, and others run; if the launcher kills their commands, {output} is not \
+                 written, and pacman-pmu merge {directory} -o {output} writes it",
+                self.rank
+            ));
+        }
+        gathered.map_err(|why| {
             let [output, directory] = [&self.output, &self.directory].map(|path| shown_path(path));
             CliError::Unwritable(format!(
                 "the report {output} is not written: {why}; pacman-pmu merge {directory} writes a \
