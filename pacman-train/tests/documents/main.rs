@@ -3,11 +3,13 @@
 //!
 //! Pages say it in a comment right before the block: `<!-- not run: REASON -->`, or
 //! `<!-- status 0, 1 or 3: REASON -->` for a block whose last line may end so. Examples of `--help` are
-//! in the list `NOT_RUN`. A block that needs a program which is not there is skipped.
+//! in the list `NOT_RUN`. A block that needs a program which is not there is skipped. `./install.sh` installs what is
+//! built, below the page's folder.
 
 mod blocks;
 mod place;
 mod promises;
+mod recordings;
 mod statuses;
 #[allow(dead_code, reason = "the tests of installations need more of it")]
 #[path = "../install/tree.rs"]

@@ -153,6 +153,7 @@ impl Place {
             assert!(made, "mpicc is there");
         }
         place.shim("sleep", "exec /bin/sleep 0.1");
+        place.write_installer(&files);
         place.write_files(&files);
         Some(place)
     }
@@ -179,9 +180,20 @@ impl Place {
     fn shim(&self, name: &str, line: &str) {
         let folder = self.path("bin");
         fs::create_dir_all(&folder).expect("a folder");
-        let file = folder.join(name);
-        fs::write(&file, format!("#!/bin/sh\n{line}\n")).expect("a script");
-        fs::set_permissions(&file, Permissions::from_mode(0o755)).expect("its own");
+        write_script(&folder.join(name), line);
+    }
+
+    /// `./install.sh` as users start it, without its build, and below the page's folder: pages run beside each other.
+    fn write_installer(&self, files: &Path) {
+        let built = self.path("built");
+        fs::create_dir(&built).expect("a folder");
+        tree::link_built(&built);
+        let installer = source("install.sh");
+        let [installer, built] = [&installer, &built].map(|path| shown(path));
+        let line = format!(
+            "DESTDIR=${{DESTDIR:-$PWD/installed}} exec '{installer}' --from '{built}' \"$@\""
+        );
+        write_script(&files.join("install.sh"), &line);
     }
 
     /// The data that commands read. Reports are of real runs.
@@ -301,6 +313,11 @@ impl Place {
             }
         }
     }
+}
+
+fn write_script(file: &Path, line: &str) {
+    fs::write(file, format!("#!/bin/sh\n{line}\n")).expect("a script");
+    fs::set_permissions(file, Permissions::from_mode(0o755)).expect("its own");
 }
 
 /// Whether the packages are there that build a wheel without a network.

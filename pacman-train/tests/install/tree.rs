@@ -34,6 +34,12 @@ pub(crate) fn everyday() -> Option<PathBuf> {
 /// A folder of links to what cargo has built for this test, and to the everyday command.
 pub(crate) fn built() -> TempDir {
     let built = tempfile::tempdir().expect("a folder");
+    link_built(built.path());
+    built
+}
+
+/// Fills the folder with these links.
+pub(crate) fn link_built(folder: &Path) {
     let test = std::env::current_exe().expect("a test has a path");
     let own = [env!("CARGO_BIN_EXE_pacman-train"), env!("CARGO_BIN_EXE_pacman-pages")];
     let programs = own.map(PathBuf::from).into_iter().chain(everyday());
@@ -42,9 +48,8 @@ pub(crate) fn built() -> TempDir {
     for file in programs.chain(libraries) {
         let name = file.file_name().expect("a file");
         assert!(file.exists(), "cargo builds {} with this test", file.display());
-        symlink(&file, built.path().join(name)).expect("a link");
+        symlink(&file, folder.join(name)).expect("a link");
     }
-    built
 }
 
 /// Installs below `folder` what cargo has built for this test.
