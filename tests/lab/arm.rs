@@ -49,7 +49,10 @@ static MACHINES: [Machine; 4] = [
         ],
     ),
     machine(LARGE_PAGES, &[PAGE_SIZE, SIBLINGS, ALONE]),
-    machine(TIMED_OLYMPUS, &[TIMED_PROBE, ALONE, arm_command::SHARES, arm_command::RUN]),
+    machine(
+        TIMED_OLYMPUS,
+        &[TIMED_PROBE, ALONE, arm_command::SHARES, arm_command::RUN, arm_command::TURNS],
+    ),
 ];
 
 /// A machine, which boots once for all its jobs.
@@ -72,7 +75,7 @@ impl Machine {
             if wants("pacman-pmu") {
                 programs.extend(lab::arm_command_and_libraries());
             }
-            for program in ["arm-regions", "arm-critical"].into_iter().filter(|it| wants(it)) {
+            for program in ["arm-regions", "arm-turns"].into_iter().filter(|it| wants(it)) {
                 programs.push(arm_command::program(program));
             }
             let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();

@@ -24,23 +24,52 @@ pub(crate) const STAT: &str =
 pub(crate) const SHARES: &str =
     "/t/pacman-pmu stat --json -e CYCLES,CPU_SLOT --bind compact -- /t/lab-guest stat-threads";
 
-/// `.ci/arm.c` under `run`, with waits and counts; a contended critical section under `run --adapt`.
-pub(crate) const RUN: &str = "/t/arm-regions >/tmp/alone; OMP_NUM_THREADS=4 /t/arm-critical 40 >>/tmp/alone 2>/tmp/seconds; \
+/// `.ci/arm.c` under `run`, with waits and counts.
+pub(crate) const RUN: &str = "/t/arm-regions >/tmp/alone; \
      /t/pacman-pmu run --waits -e INSTRUCTIONS,CYCLES -o /tmp/waits.json -- /t/arm-regions >/tmp/under 2>/tmp/said || cat /tmp/said; \
-     OMP_NUM_THREADS=4 /t/pacman-pmu run --adapt -o /tmp/adapt.json -- /t/arm-critical 40 >>/tmp/under 2>/tmp/said || cat /tmp/said; \
+     cmp /tmp/alone /tmp/under && echo REPORTS && cat /tmp/waits.json";
+
+/// Threads that take turns in a critical section: the waits of 20 executions, and 3,000 executions that are adapted.
+pub(crate) const TURNS: &str = "export OMP_NUM_THREADS=4; /t/arm-turns 20 >/tmp/alone; /t/arm-turns 3000 >>/tmp/alone; \
+     /t/pacman-pmu run --waits -o /tmp/waits.json -- /t/arm-turns 20 >/tmp/under 2>/tmp/said || cat /tmp/said; \
+     /t/pacman-pmu run --adapt --no-memory -o /tmp/adapt.json -- /t/arm-turns 3000 >>/tmp/under 2>/tmp/said || cat /tmp/said; \
      cmp /tmp/alone /tmp/under && echo REPORTS && cat /tmp/waits.json && cat /tmp/adapt.json";
+
+/// An execution takes a millisecond, so that the samples of a run of three seconds may lose enough to measure it.
+const TURNS_SOURCE: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+
+static double total;
+
+int main(int count, char **arguments) {
+    int executions = count > 1 ? atoi(arguments[1]) : 1;
+    for (int execution = 0; execution < executions; execution++) {
+#pragma omp parallel
+        for (int turn = 0; turn < 10; turn++) {
+#pragma omp critical
+            for (int i = 1; i <= 600; i++) total += 1.0 / i;
+        }
+    }
+    printf("%.6f\n", total);
+}
+"#;
 
 /// An OpenMP program of Debian's cross compiler.
 pub(crate) fn program(name: &str) -> PathBuf {
-    let source = match name {
-        "arm-regions" => "../.ci/arm.c",
-        _ => "../pacman-omp/benches/gain/critical.c",
-    };
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let source = match name {
+        "arm-regions" => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/arm.c"),
+        _ => {
+            let source = program.with_extension("c");
+            std::fs::write(&source, TURNS_SOURCE).expect("a source file");
+            source
+        }
+    };
     let mut compile = Command::new(lab::ARM_GCC);
-    compile.args(["-O1", "-fopenmp"]).arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(source));
-    let status = compile.arg("-o").arg(&program).status();
-    assert!(status.is_ok_and(|status| status.success()), "{source} does not compile");
+    compile.args(["-O1", "-fopenmp"]).arg(&source).arg("-o").arg(&program);
+    let status = compile.status();
+    assert!(status.is_ok_and(|status| status.success()), "{source:?} does not compile");
     program
 }
 
@@ -117,9 +146,37 @@ fn an_openmp_program_has_waits_and_counts_of_each_thread() {
             assert!(counted, "{name}: {thread:#}");
         }
     }
-    let adapted = reports.next().expect("a report").unwrap_or_else(|e| panic!("{e}:\n{text}"));
-    let regions = adapted["processes"][0]["regions"].as_array().expect("a list");
-    assert!(regions.iter().any(|region| region["executions"] == 40), "{adapted:#}");
+}
+
+/// Debian's libgomp for Arm. The team keeps its threads and its results, and waits less where it has two contexts.
+#[test]
+fn an_openmp_program_is_packed_where_its_threads_wait() {
+    let Some(text) = said(TIMED_OLYMPUS, TURNS) else { return };
+    let (_, json) = text.split_once("REPORTS").unwrap_or_else(|| panic!("{text}"));
+    let mut reports = serde_json::Deserializer::from_str(json).into_iter::<Value>();
+    let mut process = || {
+        let report = reports.next().expect("a report").unwrap_or_else(|e| panic!("{e}:\n{text}"));
+        report["processes"][0].clone()
+    };
+    let observed = process();
+    let region = &observed["regions"][0];
+    assert_eq!(region["executions"], 20, "{region:#}");
+    let threads = rows(&region["threads"]);
+    let waits = threads.iter().flat_map(|thread| waits(&thread["states"]));
+    let critical = waits.filter(|wait| {
+        let site = wait["site"].as_u64().expect("an index") as usize;
+        observed["sites"][site]["cause"] == "critical"
+    });
+    let times: u64 = critical.map(|wait| wait["count"].as_u64().expect("a count")).sum();
+    assert_eq!((threads.len(), times), (4, 20 * 4 * 10), "{region:#}");
+    let adapted = process();
+    let region = &adapted["regions"][0];
+    let adaptation = &region["adaptation"];
+    println!("lab adapt on Arm: {adaptation}");
+    assert_eq!((&region["executions"], &adaptation["threads"]), (&3000.into(), &4.into()));
+    // Samples alone are fewer: the region was held on fewer contexts.
+    assert!(adaptation["reduced"].as_u64() > Some(100), "{adaptation:#}");
+    assert!(adaptation["gained_s"].as_f64() > Some(0.0), "{adaptation:#}");
 }
 
 /// A row of the comma-separated values of `stat`: its name, instructions and cycles.

@@ -191,10 +191,10 @@ impl Pages {
         counts: &mut [u64],
         extend: impl Fn(RawCount) -> u64,
     ) -> bool {
-        // Before the locations: a signal handler that learns them anew in between changes it.
-        let known = seq_sum.get();
+        // Before the locations, and not again: a signal handler that learns them anew later changes the pages' sum.
+        let now = self.seq_sum(sys, locations.len());
         compiler_fence(Ordering::SeqCst);
-        if self.seq_sum(sys, locations.len()) != known {
+        if now != seq_sum.get() {
             return false;
         }
         compiler_fence(Ordering::SeqCst);
@@ -208,7 +208,7 @@ impl Pages {
             *count = made(extend(raw).wrapping_add(location.get().offset));
         }
         compiler_fence(Ordering::SeqCst);
-        self.seq_sum(sys, locations.len()) == known
+        self.seq_sum(sys, locations.len()) == now
     }
 }
 
