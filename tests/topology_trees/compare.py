@@ -190,7 +190,7 @@ def roots(tree, scratch):
         os.mkdir(target)
         # Devices of other kinds are most of an archive. An archive without one of these says so.
         read = ["system/cpu/*", "system/node/*", "cpu_core/*", "cpu_atom/*", "cpu_lowpower/*"]
-        wanted = [f"*/sys/devices/{part}" for part in read] + ["*/sys/fs/cgroup/*", "*/dev/cpuset/*cpus", "*/proc/*"]
+        wanted = [f"*/sys/devices/{part}" for part in read] + ["*/cgroup/*", "*/dev/cpuset/*cpus", "*/proc/*"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         subprocess.run(["tar", "-xf", tree, "-C", target, "--no-same-owner", "--wildcards", *wanted], **quiet)
         subprocess.run(["chmod", "-R", "u+rwX", target], **quiet)

@@ -8,6 +8,18 @@ files that name an archive and an expected output, and these outputs; none of it
 
 A line a test says what agrees, or each difference in contexts, cores, packages, NUMA nodes and caches. Options of
 a test that leave objects out leave them out here. The status is 1 if anything differs.
+
+Of hwloc 3b37b02's tests 36 agree and 3 merge levels. 12 differ:
+
+- 16amd64-8n2c-cpusets (2), 4fake-4gr1nu1pu: lstopo leaves out nodes whose memory the cpuset forbids; the last has no
+  cores for want of a topology directory, where topo takes each context for a core and says so.
+- nvidiagpunumanodes (2): topo takes the cpuset's effective CPUs, lstopo those that were asked for.
+- 64amd64-4s2n4ca2co: the kernel lists both cores of a Bulldozer module as siblings. lstopo parts them by `core_id`.
+- 16ia64-8n2s: two packages have one number. topo goes by the number, lstopo by the siblings.
+- 2ps3-2t: the tree has no package, and topo has one always.
+- 40intel64-4n10c+pci-conflicts, fakeheterocpunuma, offline-cpu0-node0: the tree contradicts itself or leaves CPUs out,
+  and topo has a caveat.
+- fakememinitiators-1np2c+1npp+gi: lstopo shows nodes of memory in place of those with CPUs.
 """
 import os
 import re
