@@ -221,7 +221,7 @@ impl Worker {
         ptr::from_ref(self).addr()
     }
 
-    /// As [`begin`](Self::begin), on a thread that [`is_prepared`](Self::is_prepared). `at` is the
+    /// Begins the thread's part of a region, on a thread that [`is_prepared`](Self::is_prepared). `at` is the
     /// time, if the caller has read the clock already.
     #[inline(always)]
     pub(crate) fn begin_counted(&self, counting: impl Counting, at: Option<u64>) -> PartStart {
