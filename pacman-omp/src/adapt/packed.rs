@@ -283,8 +283,13 @@ pub(crate) fn after(
         let word = crew.slot.word();
         word.forget(word.seen());
         if decided.controller.held_at().is_none() && setup.forced.is_none() && crew::has_packed() {
+            let since = worker.now();
             crew.restore();
             forget(&mut current);
+            let time = setup.nanoseconds(worker.now().saturating_sub(since));
+            if let Some(mut budget) = setup.budget.try_lock() {
+                Packing::given_back(time, &mut budget);
+            }
         }
     }
     state != decided.controller.state() || held != decided.controller.held_at()
