@@ -183,14 +183,18 @@ impl Plan {
             (CountSource::KernelAccounting(_), _) => (3, 0, false),
         });
         let (mut members, mut accounting) = (Vec::<Member>::new(), Vec::new());
-        let mut slots = Vec::new();
+        let (mut slots, mut unread) = (Vec::new(), Vec::new());
         for part in &parts {
             match &part.way {
                 CountSource::Member(member) => {
                     // An event and its part on one core type are one counter there.
-                    let shared = part.core_type.as_ref().and_then(|_| {
-                        members.iter().position(|known| known.asks_the_same_as(member))
-                    });
+                    let counts = part.core_type.is_some() && part.coefficient != 0;
+                    let same = |(at, known): (usize, &Member)| {
+                        (!unread.contains(&at) && known.asks_the_same_as(member)).then_some(at)
+                    };
+                    let shared =
+                        if counts { members.iter().enumerate().find_map(same) } else { None };
+                    unread.extend(Some(members.len()).filter(|_| part.coefficient == 0));
                     slots.push(shared.unwrap_or(members.len()));
                     if shared.is_none() {
                         members.push(member.clone());
@@ -244,20 +248,20 @@ impl Part {
     }
 }
 
-/// Adds a counter that takes `PMCCNTR_EL0` before cycles do, which then get a numbered counter: that one
-/// counts the context's cycles. Linux's driver gives the cycle counter to the first event of cycles in a
-/// group (`armv8pmu_get_event_idx`).
+/// Adds a counter on each core type that takes `PMCCNTR_EL0` before cycles do, which then get a numbered counter: that
+/// one counts the context's cycles. Linux's driver gives the cycle counter to the first event of cycles in a group
+/// (`armv8pmu_get_event_idx`). A core type without siblings would not need it, and loses a counter.
 fn take_cycle_counter(parts: &mut Vec<Part>) {
-    let is_cycles = |part: &&Part| match &part.way {
-        CountSource::Member(member) => part.core_type.is_none() && member.counts_arm_cycles(),
-        CountSource::KernelAccounting(_) => false,
-    };
-    let Some(Part { way: CountSource::Member(cycles), place, .. }) = parts.iter().find(is_cycles)
-    else {
-        return;
-    };
-    let way = CountSource::Member(Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() });
-    parts.insert(0, Part { place: *place, coefficient: 0, way, core_type: None });
+    let mut fillers: Vec<Part> = Vec::new();
+    for part in parts.iter() {
+        let CountSource::Member(cycles) = &part.way else { continue };
+        let is_taken = fillers.iter().any(|filler| filler.core_type == part.core_type);
+        if cycles.counts_arm_cycles() && !is_taken {
+            let way = Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() };
+            fillers.push(Part { coefficient: 0, way: CountSource::Member(way), ..part.clone() });
+        }
+    }
+    parts.splice(0..0, fillers);
 }
 
 /// The core types that count parts, in the order of their first ones.
