@@ -299,6 +299,11 @@ impl Packing {
         false
     }
 
+    /// The masks were given back after a sample in `time`. The sample has paid for the usual time.
+    pub fn given_back(time: u64, budget: &mut LossBudget) {
+        budget.overspend(time.saturating_sub(OVERHEAD));
+    }
+
     /// Whether an execution with the candidate takes less than `percent` of one with all contexts.
     fn is_below(&self, on: usize, percent: u64) -> bool {
         let usual = self.full.median().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! A hybrid processor: threads that move between core types keep their counts.
 
-use pacman_core::backend::MAX_EVENTS;
+use pacman_core::backend::perf::{PerfBackend, Sharing};
+use pacman_core::backend::{Backend, MAX_EVENTS, Reading, Target};
 use pacman_core::platform::{PlatformRef, Processors};
 use pacman_core::session::EventSetRotation;
 use pacman_core::topology::CpuSet;
@@ -102,6 +103,46 @@ fn asked_events_keep_their_places_and_parts_stand_behind() {
     for event in session.events() {
         assert_eq!(&Event::for_platform(&platform, event.name()).unwrap(), event);
     }
+}
+
+/// As on Arm processors of several core types, some of whose cores have siblings, before Linux 6.19.
+#[test]
+fn each_core_type_leaves_the_clock_that_siblings_share() {
+    let backend = |program: &Program, is_shared: bool, list: &str| {
+        let platform = PlatformRef::from(&program.machine);
+        let events = Event::parse_list_for(&platform, list).unwrap();
+        let mut permissions = program.machine.permissions();
+        permissions.shares_cycle_counter = is_shared;
+        PerfBackend::with_sys(program.machine.kernel(), &events, Sharing::Pinned, permissions)
+    };
+    let counts = |is_shared: bool| {
+        let program = Program::on(MACHINE);
+        let backend = backend(&program, is_shared, "INSTRUCTIONS,cpu-cycles").unwrap();
+        let counters = backend.open(Target::Caller).unwrap();
+        let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
+        counters.read(&mut before).unwrap();
+        for cpu in [0, 4, 0] {
+            move_to(&program.machine, cpu);
+            program.machine.execute(1000);
+        }
+        counters.read(&mut after).unwrap();
+        [0, 1].map(|event| after.counts[event] - before.counts[event])
+    };
+    let [instructions, cycles] = counts(true);
+    assert_eq!(instructions, 3000);
+    assert!(cycles > 0);
+    assert_eq!([instructions, cycles], counts(false));
+
+    // The E-cores have six counters beside that of cycles. Cycles take one of them where another event has theirs.
+    let others: Vec<String> = (1..=6).map(|code| format!("r{code:x}c5")).collect();
+    let program = Program::on(MACHINE);
+    let refused = |is_shared, first: &str| {
+        let list = format!("{first},{}", others.join(","));
+        backend(&program, is_shared, &list).err().map(|error| error.kind())
+    };
+    assert_eq!(refused(false, "cpu-cycles"), None);
+    assert_eq!(refused(true, "cpu-cycles"), Some(ErrorKind::Conflict));
+    assert_eq!(refused(true, "instructions"), None, "no cycles, no clock");
 }
 
 #[test]

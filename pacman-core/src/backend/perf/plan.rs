@@ -187,14 +187,18 @@ impl Plan {
             (CountSource::KernelAccounting(_), _) => (3, 0, false),
         });
         let (mut members, mut accounting) = (Vec::<Member>::new(), Vec::new());
-        let mut slots = Vec::new();
+        let (mut slots, mut fillers) = (Vec::new(), Vec::new());
         for part in &parts {
             match &part.way {
                 CountSource::Member(member) => {
-                    // An event and its part on one core type are one counter there.
-                    let shared = part.core_type.as_ref().and_then(|_| {
-                        members.iter().position(|known| known.asks_the_same_as(member))
-                    });
+                    // An event and its part on one core type are one counter there, but not with one that takes PMCCNTR.
+                    let counts = part.core_type.is_some() && part.coefficient != 0;
+                    let same = |(at, known): (usize, &Member)| {
+                        (!fillers.contains(&at) && known.asks_the_same_as(member)).then_some(at)
+                    };
+                    let shared =
+                        if counts { members.iter().enumerate().find_map(same) } else { None };
+                    fillers.extend(Some(members.len()).filter(|_| part.coefficient == 0));
                     slots.push(shared.unwrap_or(members.len()));
                     if shared.is_none() {
                         members.push(member.clone());
@@ -207,7 +211,7 @@ impl Plan {
             }
         }
         let groups = groups(&parts, &slots, members.len(), &core_types);
-        let unread = usize::from(parts.first().is_some_and(cycle_counter::is_taken_by));
+        let unread = usize::from(parts.first().is_some_and(cycle_counter::is_left_out));
         let shares = slots.iter().zip(&parts).skip(unread);
         let sums = sums(shares.map(|(slot, part)| Sum {
             from: *slot - unread,

@@ -3,26 +3,28 @@
 use super::{CountSource, Part};
 use crate::backend::perf::group::Member;
 
-/// Adds a counter that takes `PMCCNTR_EL0` before cycles do, which then get a numbered counter: that one
-/// counts the context's cycles. Linux's driver gives the cycle counter to the first event of cycles in a
-/// group (`armv8pmu_get_event_idx`).
+/// Adds a counter on each core type that takes `PMCCNTR_EL0` before cycles do, which then get a numbered counter: that
+/// one counts the context's cycles. Linux's driver gives the cycle counter to the first event of cycles in a group
+/// (`armv8pmu_get_event_idx`). A core type without siblings would not need it, and loses a counter.
 pub(super) fn take(parts: &mut Vec<Part>) {
-    let is_cycles = |part: &&Part| match &part.way {
-        CountSource::Member(member) => part.core_type.is_none() && member.counts_arm_cycles(),
-        CountSource::KernelAccounting(_) => false,
-    };
-    let Some(Part { way: CountSource::Member(cycles), place, .. }) = parts.iter().find(is_cycles)
-    else {
-        return;
-    };
-    let way = CountSource::Member(Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() });
-    parts.insert(0, Part { place: *place, coefficient: 0, way, core_type: None });
+    let mut fillers: Vec<Part> = Vec::new();
+    for part in parts.iter() {
+        let CountSource::Member(cycles) = &part.way else { continue };
+        let is_taken = fillers.iter().any(|filler| filler.core_type == part.core_type);
+        if cycles.counts_arm_cycles() && !is_taken {
+            let way = Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() };
+            fillers.push(Part { coefficient: 0, way: CountSource::Member(way), ..part.clone() });
+        }
+    }
+    parts.splice(0..0, fillers);
 }
 
-/// Whether [`take`] made the part.
-pub(super) fn is_taken_by(part: &Part) -> bool {
+/// Whether [`take`] made the part, and reads can begin behind it: those of core types read each group whole.
+pub(super) fn is_left_out(part: &Part) -> bool {
     match &part.way {
-        CountSource::Member(member) => part.coefficient == 0 && member.counts_arm_cycles(),
+        CountSource::Member(member) => {
+            part.core_type.is_none() && part.coefficient == 0 && member.counts_arm_cycles()
+        }
         CountSource::KernelAccounting(_) => false,
     }
 }
