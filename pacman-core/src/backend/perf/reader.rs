@@ -61,6 +61,16 @@ pub(super) fn counters<S: PerfSys + Clone>(
         let (sys, members) = (by_call.sys().clone(), by_call.len());
         return Ok(Box::new(TopDownCounters::new((sys, pages, width), members, topdown, by_call)));
     }
+    Ok(by_pages(by_call, pages, width))
+}
+
+/// The reader of the pages. A function of its own, because its many values take stack that attaching needs while it reads.
+#[inline(never)]
+fn by_pages<S: PerfSys + Clone>(
+    by_call: CallCounters<S>,
+    pages: Pages,
+    width: u8,
+) -> Box<dyn Counters> {
     macro_rules! by_page {
         ($($n:literal)*) => {
             match (by_call.len(), u32::from(width)) {
@@ -77,7 +87,7 @@ pub(super) fn counters<S: PerfSys + Clone>(
             }
         };
     }
-    Ok(by_page!(1 2 3 4 5 6 7 8))
+    by_page!(1 2 3 4 5 6 7 8)
 }
 
 /// A reading as the words that the kernel answers, the first `words` of them.
