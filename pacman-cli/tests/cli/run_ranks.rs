@@ -346,7 +346,11 @@ fn the_time_of_a_killed_rank_has_all_its_mpi_calls() {
             assert_eq!(ranks.len(), 2, "{mpi}, {way:?}");
             for rank in ranks {
                 let seconds = |name: &str| rank[name].as_f64().expect("seconds");
-                assert!(seconds("time_s") > seconds("mpi_s") + 0.1, "{mpi}, {way:?}: {rank:#}");
+                // The other one may still be in its last barrier, a call that never ends.
+                let ends_it = rank["rank"] == u64::from(!way.is_empty());
+                let computed = 0.03 * if ends_it { 4.0 } else { 3.0 };
+                let outside = seconds("time_s") - seconds("mpi_s");
+                assert!(outside >= computed, "{mpi}, {way:?}: {rank:#}");
             }
         }
     }
