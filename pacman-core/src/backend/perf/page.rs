@@ -46,6 +46,8 @@ pub(super) struct Pages {
 /// No page and no sum of pages has this: neither those in use, whose indices are small, nor the zero pages of
 /// a forked child.
 const NOT_KNOWN: u64 = u64::MAX;
+/// Nor this, the sum while a thread learns where the events are.
+const LEARNING: u64 = u64::MAX - 1;
 
 /// Where one event is, as its page said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +68,6 @@ impl CounterLocation {
 /// interrupts learning learns nothing, or the locations of both would mix.
 #[derive(Clone, Debug)]
 pub(super) struct CounterLocations<A> {
-    is_learning: Cell<bool>,
     seq_sum: Cell<u64>,
     /// The part of the first page in it, where reads go [ahead](arch::READS_AHEAD).
     first: Cell<u64>,
@@ -214,27 +215,25 @@ impl Pages {
 
 impl<A> CounterLocations<A> {
     fn unknown_in(events: A) -> CounterLocations<A> {
-        CounterLocations {
-            is_learning: Cell::new(false),
-            seq_sum: Cell::new(NOT_KNOWN),
-            first: Cell::new(NOT_KNOWN),
-            events,
-        }
+        CounterLocations { seq_sum: Cell::new(NOT_KNOWN), first: Cell::new(NOT_KNOWN), events }
     }
 
-    /// Learns, unless the caller has interrupted that. A handler that never returns leaves the thread to the kernel's
-    /// reads.
+    /// Begins to learn, unless the caller has interrupted that. The sum is stored last of all. A handler that never returns
+    /// leaves the thread to the kernel's reads.
     #[inline(always)]
-    fn learn(&self, learn: impl FnOnce() -> Result<(), OffCounter>) -> Result<(), OffCounter> {
-        if self.is_learning.replace(true) {
+    fn begin_learning(&self) -> Result<(), OffCounter> {
+        if self.seq_sum.replace(LEARNING) == LEARNING {
             return Err(OffCounter);
         }
         // ATOMICS: signal handlers run on this thread.
         compiler_fence(Ordering::SeqCst);
-        let learned = learn();
-        compiler_fence(Ordering::SeqCst);
-        self.is_learning.set(false);
-        learned
+        Ok(())
+    }
+
+    /// Nothing was learned.
+    #[cold]
+    fn leave_unknown(&self) {
+        self.seq_sum.set(NOT_KNOWN);
     }
 }
 
@@ -315,33 +314,34 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
         pages: Pages,
         counts: &mut [u64; N],
     ) -> Result<(), OffCounter> {
-        self.learn(|| {
-            loop {
-                // Each page's own lock is read before what it guards, and all of them again behind
-                // everything: what has moved in between changes the sum.
-                let (mut seq_sum, mut first) = (0u64, None);
-                for (slot, (location, count)) in self.events.iter().zip(&mut *counts).enumerate() {
-                    let lock_and_index = pages.lock_and_index(slot);
-                    seq_sum = seq_sum.wrapping_add(lock_and_index);
-                    first.get_or_insert(lock_and_index);
-                    let known = pages.location(sys, slot, lock_and_index)?;
-                    location.set(known);
-                    // SAFETY: the kernel had the event on this counter just now. If it has been moved,
-                    // the counter still exists, and the sequence sum below tells.
-                    let raw = unsafe { sys.read_counter(known.register) };
-                    sys.between_loads();
-                    *count = raw.extended::<WIDTH>().wrapping_add(known.offset);
-                }
-                compiler_fence(Ordering::SeqCst);
-                if pages.seq_sum(sys, N) == seq_sum {
-                    if arch::READS_AHEAD {
-                        self.first.set(first.unwrap_or_default());
-                    }
-                    self.seq_sum.set(seq_sum);
-                    return Ok(());
-                }
+        self.begin_learning()?;
+        loop {
+            // Each page's own lock is read before what it guards, and all of them again behind
+            // everything: what has moved in between changes the sum.
+            let (mut seq_sum, mut first) = (0u64, None);
+            for (slot, (location, count)) in self.events.iter().zip(&mut *counts).enumerate() {
+                let lock_and_index = pages.lock_and_index(slot);
+                seq_sum = seq_sum.wrapping_add(lock_and_index);
+                first.get_or_insert(lock_and_index);
+                let known = pages
+                    .location(sys, slot, lock_and_index)
+                    .inspect_err(|_| self.leave_unknown())?;
+                location.set(known);
+                // SAFETY: the kernel had the event on this counter just now. If it has been moved,
+                // the counter still exists, and the sequence sum below tells.
+                let raw = unsafe { sys.read_counter(known.register) };
+                sys.between_loads();
+                *count = raw.extended::<WIDTH>().wrapping_add(known.offset);
             }
-        })
+            compiler_fence(Ordering::SeqCst);
+            if pages.seq_sum(sys, N) == seq_sum {
+                if arch::READS_AHEAD {
+                    self.first.set(first.unwrap_or_default());
+                }
+                self.seq_sum.set(seq_sum);
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -381,10 +381,10 @@ impl CounterLocations<Vec<Cell<CounterLocation>>> {
 
     /// Learns anew where the events are.
     pub(super) fn refresh<S: PerfSys>(&self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
-        self.learn(|| {
-            self.seq_sum.set(pages.refresh(sys, &self.events)?);
-            Ok(())
-        })
+        self.begin_learning()?;
+        let learned = pages.refresh(sys, &self.events);
+        self.seq_sum.set(learned.unwrap_or(NOT_KNOWN));
+        learned.map(drop)
     }
 }
 
