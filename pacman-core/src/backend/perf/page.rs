@@ -30,8 +30,7 @@ use crate::seam::{PAGE, PerfSys};
 /// Where a page has its lock, and the index behind it.
 const LOCK: usize = std::mem::offset_of!(perf_event_mmap_page, lock);
 
-/// Why the pages could not answer: the caller asks the kernel instead. Either an event is on no counter, or the
-/// caller is a signal handler that interrupted its thread as it learned where the events are.
+/// Why the pages could not answer: the caller asks the kernel instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffCounter;
 
@@ -46,8 +45,6 @@ pub(super) struct Pages {
 /// No page and no sum of pages has this: neither those in use, whose indices are small, nor the zero pages of
 /// a forked child.
 const NOT_KNOWN: u64 = u64::MAX;
-/// Nor this, the sum while a thread learns where the events are.
-const LEARNING: u64 = u64::MAX - 1;
 
 /// Where one event is, as its page said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +60,8 @@ impl CounterLocation {
     }
 }
 
-/// Where all events of a group are, and the sequence sum at which that held. No page has two locations at one sum, and
-/// the sum is stored last: a signal handler that interrupts a read and learns them anew changes it. One that
-/// interrupts learning learns nothing, or the locations of both would mix.
+/// Where all events of a group are, and the sequence sum at which that held. A signal handler may learn it anew while
+/// its thread does: the sum is stored last, and no page has two locations at one sum.
 #[derive(Clone, Debug)]
 pub(super) struct CounterLocations<A> {
     seq_sum: Cell<u64>,
@@ -192,10 +188,7 @@ impl Pages {
         counts: &mut [u64],
         extend: impl Fn(RawCount) -> u64,
     ) -> bool {
-        // Before the locations, and not again: a signal handler that learns them anew later changes the pages' sum.
-        let now = self.seq_sum(sys, locations.len());
-        compiler_fence(Ordering::SeqCst);
-        if now != seq_sum.get() {
+        if self.seq_sum(sys, locations.len()) != seq_sum.get() {
             return false;
         }
         compiler_fence(Ordering::SeqCst);
@@ -209,38 +202,20 @@ impl Pages {
             *count = made(extend(raw).wrapping_add(location.get().offset));
         }
         compiler_fence(Ordering::SeqCst);
-        self.seq_sum(sys, locations.len()) == now
-    }
-}
-
-impl<A> CounterLocations<A> {
-    fn unknown_in(events: A) -> CounterLocations<A> {
-        CounterLocations { seq_sum: Cell::new(NOT_KNOWN), first: Cell::new(NOT_KNOWN), events }
-    }
-
-    /// Begins to learn, unless the caller has interrupted that. The sum is stored last of all. A handler that never returns
-    /// leaves the thread to the kernel's reads.
-    #[inline(always)]
-    fn begin_learning(&self) -> Result<(), OffCounter> {
-        if self.seq_sum.replace(LEARNING) == LEARNING {
-            return Err(OffCounter);
-        }
-        // ATOMICS: signal handlers run on this thread.
-        compiler_fence(Ordering::SeqCst);
-        Ok(())
-    }
-
-    /// Nothing was learned.
-    #[cold]
-    fn leave_unknown(&self) {
-        self.seq_sum.set(NOT_KNOWN);
+        // From memory again: in a register until now it would cost the counts one.
+        // SAFETY: a cell, to which only this thread writes.
+        self.seq_sum(sys, locations.len()) == unsafe { seq_sum.as_ptr().read_volatile() }
     }
 }
 
 impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
     /// Nothing known yet.
     pub(super) fn unknown() -> CounterLocations<[Cell<CounterLocation>; N]> {
-        Self::unknown_in(std::array::from_fn(|_| Cell::new(CounterLocation::unknown())))
+        CounterLocations {
+            seq_sum: Cell::new(NOT_KNOWN),
+            first: Cell::new(NOT_KNOWN),
+            events: std::array::from_fn(|_| Cell::new(CounterLocation::unknown())),
+        }
     }
 
     /// Reads `N` counters of `WIDTH` bits; false if the locations have changed.
@@ -314,7 +289,6 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
         pages: Pages,
         counts: &mut [u64; N],
     ) -> Result<(), OffCounter> {
-        self.begin_learning()?;
         loop {
             // Each page's own lock is read before what it guards, and all of them again behind
             // everything: what has moved in between changes the sum.
@@ -323,9 +297,7 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
                 let lock_and_index = pages.lock_and_index(slot);
                 seq_sum = seq_sum.wrapping_add(lock_and_index);
                 first.get_or_insert(lock_and_index);
-                let known = pages
-                    .location(sys, slot, lock_and_index)
-                    .inspect_err(|_| self.leave_unknown())?;
+                let known = pages.location(sys, slot, lock_and_index)?;
                 location.set(known);
                 // SAFETY: the kernel had the event on this counter just now. If it has been moved,
                 // the counter still exists, and the sequence sum below tells.
@@ -348,7 +320,11 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
 impl CounterLocations<Vec<Cell<CounterLocation>>> {
     /// Nothing known yet about `events` events.
     pub(super) fn unknown_of(events: usize) -> CounterLocations<Vec<Cell<CounterLocation>>> {
-        Self::unknown_in(vec![Cell::new(CounterLocation::unknown()); events])
+        CounterLocations {
+            seq_sum: Cell::new(NOT_KNOWN),
+            first: Cell::new(NOT_KNOWN),
+            events: vec![Cell::new(CounterLocation::unknown()); events],
+        }
     }
 
     /// Reads counters of any width; false if the locations have changed.
@@ -381,15 +357,10 @@ impl CounterLocations<Vec<Cell<CounterLocation>>> {
 
     /// Learns anew where the events are.
     pub(super) fn refresh<S: PerfSys>(&self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
-        self.begin_learning()?;
-        let learned = pages.refresh(sys, &self.events);
-        self.seq_sum.set(learned.unwrap_or(NOT_KNOWN));
-        learned.map(drop)
+        self.seq_sum.set(pages.refresh(sys, &self.events)?);
+        Ok(())
     }
 }
-
-#[cfg(test)]
-mod signals;
 
 #[cfg(test)]
 mod tests {
