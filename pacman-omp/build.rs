@@ -21,13 +21,15 @@ const FILE: &str = "libpacman_omp.so";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    for source in ["build.rs", "src/function.rs", "stub"] {
+    for source in ["build.rs", "src/function.rs", "src/stub.rs", "stub"] {
         println!("cargo::rerun-if-changed={source}");
     }
     ["CC", "RUSTC_LINKER"].iter().for_each(|name| println!("cargo::rerun-if-env-changed={name}"));
     let names: Vec<&str> = exported().map(Function::name).collect();
-    // The structure that both libraries share has changed so many times.
-    let table = hash(format!("{} 1", names.join(" ")).as_bytes());
+    // Both libraries define the structure that they share: either definition changes the number by which they know each other.
+    let [engine, preloaded] = ["src/stub.rs", "stub/stub.c"].map(fs::read_to_string);
+    let shared = [names.join(" "), engine?, preloaded?];
+    let table = hash(shared.concat().as_bytes());
     println!("cargo::rustc-env=PACMAN_OMP_TABLE={table}");
     fs::write(out.join("functions.h"), functions(table)?)?;
     let architecture = env::var("CARGO_CFG_TARGET_ARCH")?;

@@ -144,7 +144,7 @@ fn print(options: &Options) -> io::Result<bool> {
     Ok(same)
 }
 
-/// What `run` takes to start and end.
+/// The time that `run` takes to start and to end.
 #[derive(Clone, Copy)]
 struct Starts {
     observed: Duration,

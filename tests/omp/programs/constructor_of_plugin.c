@@ -1,18 +1,6 @@
 /* Without OpenMP itself: loads an object whose constructor and destructor run regions. The loader holds its lock
  * meanwhile, and so a thread of a team that calls the loader would wait for ever. */
-#include "verify.h"
-#include <dlfcn.h>
-#include <string.h>
-
-static void *loaded(const char *program, const char *part) {
-    char path[4096];
-    snprintf(path, sizeof path, "%.4000s", program);
-    strcpy(strrchr(path, '/') + 1, part);
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!object) printf("%s\n", dlerror());
-    VERIFY(object);
-    return object;
-}
+#include "loaded.h"
 
 int main(int count, char **arguments) {
     (void)count;
