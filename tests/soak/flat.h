@@ -1,5 +1,5 @@
 /* The resources of a process when no more than so many threads are left, for soak tests: a line with a word,
- * resident kilobytes and open descriptors. */
+ * resident kilobytes without pages of files, and open descriptors. */
 #include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@ static int entries(const char *path)
 
 static void stands(const char *word, int threads)
 {
-    long pages = 0;
+    long anonymous = -1, shared = -1;
+    char line[256];
     int descriptors, tries;
     FILE *file;
 
@@ -28,10 +29,14 @@ static void stands(const char *word, int threads)
     /* Freed memory is not in use. */
     malloc_trim(0);
     descriptors = entries("/proc/self/fd");
-    file = fopen("/proc/self/statm", "r");
-    if (fscanf(file, "%*d %ld", &pages) != 1)
-        perror("statm");
+    file = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, file)) {
+        sscanf(line, "RssAnon: %ld", &anonymous);
+        sscanf(line, "RssShmem: %ld", &shared);
+    }
     fclose(file);
-    printf("%s %ld %d\n", word, pages * (sysconf(_SC_PAGESIZE) / 1024), descriptors);
+    if (anonymous < 0 || shared < 0)
+        perror("RssAnon or RssShmem");
+    printf("%s %ld %d\n", word, anonymous + shared, descriptors);
     fflush(stdout);
 }
