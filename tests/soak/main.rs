@@ -66,7 +66,11 @@ impl Footprint {
     }
 }
 
-/// At most a hundredth more memory, and as many descriptors.
+/// Some pages of stacks and tables that are touched late: less than a leak of malloc's least, 16 bytes, in 2,480
+/// repetitions.
+const LATE: u64 = 32;
+
+/// At most a hundredth or [`LATE`] kilobytes more memory, and as many descriptors.
 fn is_flat(what: &str, count: u64, warm: Footprint, end: Footprint, started: Instant) {
     let growth = end.kilobytes as f64 / warm.kilobytes as f64 - 1.0;
     println!(
@@ -80,7 +84,7 @@ fn is_flat(what: &str, count: u64, warm: Footprint, end: Footprint, started: Ins
         growth * 100.0
     );
     assert_eq!(warm.descriptors, end.descriptors, "{what}: descriptors");
-    assert!(growth <= 0.01, "{what}: {warm:?} after the first, {end:?} at the end");
+    assert!(growth <= 0.01 || end.kilobytes - warm.kilobytes <= LATE, "{what}: {warm:?} after the first, {end:?} at the end");
 }
 
 /// Does a part of it, then the rest.
