@@ -1,8 +1,9 @@
-/* The resources of a process when no more than so many threads are left, for soak tests: a line with a word,
+/* Does a part again and again, and prints the resources of the process after each stretch, for soak tests:
  * resident kilobytes without pages of files, and open descriptors. */
 #include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static int entries(const char *path)
@@ -16,7 +17,8 @@ static int entries(const char *path)
     return count;
 }
 
-static void stands(const char *word, int threads)
+/* When no more than so many threads are left. */
+static void stands(int threads)
 {
     long anonymous = -1, shared = -1;
     char line[256];
@@ -37,6 +39,19 @@ static void stands(const char *word, int threads)
     fclose(file);
     if (anonymous < 0 || shared < 0)
         perror("RssAnon or RssShmem");
-    printf("%s %ld %d\n", word, anonymous + shared, descriptors);
+    printf("stands %ld %d\n", anonymous + shared, descriptors);
     fflush(stdout);
+}
+
+/* Arguments: how often at first, how often in all, and in how many stretches after the first. */
+static void soak(void (*part)(long), char **argument, int threads)
+{
+    long warm = atol(argument[0]), rest = atol(argument[1]) - warm, stretches = atol(argument[2]), stretch;
+
+    part(warm);
+    stands(threads);
+    for (stretch = 1; stretch <= stretches; stretch++) {
+        part(stretch < stretches ? rest / stretches : rest - rest / stretches * (stretches - 1));
+        stands(threads);
+    }
 }

@@ -1,5 +1,5 @@
-/* regions same WARM N: so many regions on two threads. regions changing WARM N: regions whose teams change,
- * so that about N threads live and end. Says how it stands after the first WARM of N and after all. */
+/* regions same WARM N STRETCHES: so many regions on two threads. regions changing …: regions whose teams change,
+ * so that about N threads live and end. Prints resources after the first WARM of N and after each stretch. */
 #define _GNU_SOURCE 1
 #include "flat.h"
 
@@ -38,19 +38,12 @@ static void changing(long count)
 int main(int arguments, char **argument)
 {
     void (*part)(long);
-    long warm, count;
 
-    if (arguments != 4)
+    if (arguments != 5)
         return 2;
     omp_set_dynamic(0);
-    warm = atol(argument[2]), count = atol(argument[3]);
     part = strcmp(argument[1], "same") ? changing : same;
-    /* To look touches pages, too: 64 kilobytes of the C library at once. */
-    stands("first", 1);
-    part(warm);
-    stands("warm", 2);
-    part(count - warm);
-    stands("end", 2);
-    printf("ran %ld 0\n", ran);
+    soak(part, argument + 2, 2);
+    printf("ran %ld\n", ran);
     return 0;
 }

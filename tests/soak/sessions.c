@@ -1,5 +1,5 @@
-/* sessions lives WARM N: threads of one session that live and end. sessions openings WARM N: sessions
- * that open and close. Says how it stands after the first WARM of N and after all. */
+/* sessions lives WARM N STRETCHES: threads of one session that live and end. sessions openings …: sessions
+ * that open and close. Prints resources after the first WARM of N and after each stretch. */
 #define _GNU_SOURCE 1
 #include "flat.h"
 
@@ -70,19 +70,12 @@ static void openings(long count)
 int main(int arguments, char **argument)
 {
     void (*part)(long);
-    long warm, count;
 
-    if (arguments != 4)
+    if (arguments != 5)
         return 2;
-    warm = atol(argument[2]), count = atol(argument[3]);
     part = strcmp(argument[1], "lives") ? openings : lives;
     if (part == lives)
         opened();
-    /* To look touches pages, too: 64 kilobytes of the C library at once. */
-    stands("first", 1);
-    part(warm);
-    stands("warm", 1);
-    part(count - warm);
-    stands("end", 1);
+    soak(part, argument + 2, 1);
     return 0;
 }
