@@ -185,5 +185,6 @@ fn place(built: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         fs::rename(new, &place)?;
         println!("cargo::rerun-if-changed={}", place.display());
     }
+    println!("cargo::metadata=folder={}", profile.join("deps").display());
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! to, and the names of regions.
 
 pub use crate::run::directory::Directory;
+pub use crate::run::embedded::{Embedded, embed};
 pub use crate::run::library::find as find_library;
 pub use crate::run::memory::{Found, Memory};
 pub use crate::run::options::{inherited, preload};

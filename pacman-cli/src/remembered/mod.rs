@@ -16,7 +16,7 @@ use crate::error::{CliError, CliResult};
 use crate::terminal::Fitted;
 use pacman_report::document;
 use store::Kept;
-pub(crate) use store::Store;
+pub(crate) use store::{Store, cache};
 
 /// Show or forget the costs that adaptation has measured in earlier runs of programs.
 ///

@@ -18,6 +18,16 @@ const MOST_FILES: usize = 256;
 /// The file whose lock one writer has at a time.
 const LOCK: &str = ".lock";
 
+/// This command's cache, in the directory that XDG_CACHE_HOME or HOME gives.
+pub(crate) fn cache() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let path = PathBuf::from(std::env::var_os(name)?);
+        path.is_absolute().then_some(path)
+    };
+    let all = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(all.join("pacman-pmu"))
+}
+
 /// The directory of memories.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
@@ -41,13 +51,7 @@ impl Store {
             let directory = std::path::absolute(named).ok()?;
             return Some(Store { directory });
         }
-        let absolute = |name: &str| {
-            let path = PathBuf::from(std::env::var_os(name)?);
-            path.is_absolute().then_some(path)
-        };
-        let cache =
-            absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-        Some(Store { directory: cache.join("pacman-pmu/memory") })
+        Some(Store { directory: cache()?.join("memory") })
     }
 
     pub(crate) fn directory(&self) -> &Path {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use pacman_events::shown::shown_path;
 use pacman_regions::arena::{VERSION, VERSION_SYMBOL};
 
+use super::embedded::{self, ENGINE, FILE};
 use crate::elf;
 use crate::error::{CliError, CliResult};
 
@@ -24,13 +25,22 @@ pub fn find() -> CliResult<PathBuf> {
     let whole = all().find(|path| path.with_file_name(ENGINE).exists());
     match whole.or_else(|| all().next()) {
         Some(path) => check(path),
-        None => Err(CliError::BadInput(format!(
-            "{FILE}, which run preloads, is not in {}, nor in ../lib or ../lib/pacman beside it: cargo install leaves it \
-             out; run ./install.sh in the sources, or build it there with cargo build --release -p pacman-omp, and let \
-             {VARIABLE} name it",
-            shown_path(&beside)
-        ))),
+        None => match embedded::unpacked() {
+            Ok(Some(path)) => check(path),
+            Ok(None) => Err(missing(beside)),
+            Err(why) => {
+                Err(CliError::BadInput(format!("{why}, or {VARIABLE} a copy of the library")))
+            }
+        },
     }
+}
+
+fn missing(beside: &Path) -> CliError {
+    CliError::BadInput(format!(
+        "{FILE}, which run preloads, is not in {}, nor in ../lib or ../lib/pacman beside it, nor in this program; in the \
+         sources, run ./install.sh or cargo install --path pacman-cli --features embedded, or let {VARIABLE} name a copy",
+        shown_path(&beside)
+    ))
 }
 
 fn check(path: PathBuf) -> CliResult<PathBuf> {
@@ -82,8 +92,6 @@ fn check(path: PathBuf) -> CliResult<PathBuf> {
     Ok(path)
 }
 
-const FILE: &str = "libpacman_omp.so";
-const ENGINE: &str = "libpacman_omp_engine.so";
 /// The library exports it for the engine.
 const STUB_SYMBOL: &str = "pacman_omp_stub";
 pub(super) const VARIABLE: &str = "PACMAN_OMP_LIBRARY";

@@ -4,6 +4,7 @@ mod arguments;
 mod destination;
 pub(crate) mod directory;
 mod earlier;
+pub(crate) mod embedded;
 mod endings;
 mod energy;
 mod launch;

@@ -234,7 +234,11 @@ fn the_library_is_found_where_packages_and_cargo_put_it() {
         command.env_remove("PACMAN_OMP_LIBRARY").output().expect("it runs")
     };
     let nowhere = run();
-    assert!(text(&nowhere.stderr).contains("nor in ../lib or ../lib/pacman"), "{nowhere:?}");
+    let said = text(&nowhere.stderr);
+    assert!(
+        said.contains("nor in ../lib or ../lib/pacman") && said.contains("--features embedded"),
+        "{said}"
+    );
     for place in ["bin/libpacman_omp.so", "lib/libpacman_omp.so", "lib/pacman/libpacman_omp.so"] {
         let place = command.path(place);
         fs::create_dir_all(place.parent().expect("a folder")).expect("a directory");
