@@ -161,10 +161,10 @@ struct ProgramDocument<'a> {
     /// Machine, and the contexts that the program may use; null if this file is no memory.
     machine: Option<&'a str>,
     /// Regions that were measured.
-    #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::RegionMemory>"))]
+    #[cfg_attr(test, schemars(with = "Vec<crate::tests::schemas::foreign::RegionMemory>"))]
     regions: &'a [RegionMemory],
     /// Runs by the number of threads that they started with.
-    #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::StartMemory>"))]
+    #[cfg_attr(test, schemars(with = "Vec<crate::tests::schemas::foreign::StartMemory>"))]
     starts: &'a [StartMemory],
     /// Reason why the file is no memory.
     wrong: Option<&'a str>,

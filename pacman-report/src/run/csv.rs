@@ -336,7 +336,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::run::made::{ThreadSpec, report, timed, with_phase};
+    use crate::run::tests::made::{ThreadSpec, report, timed, with_phase};
 
     #[test]
     fn a_phase_has_a_row_for_each_thread_behind_those_of_regions() {

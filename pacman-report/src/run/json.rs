@@ -161,7 +161,7 @@ pub(crate) struct Process<'a, R, P> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RuntimeLibrary<'a> {
     /// Family of the runtime.
-    #[cfg_attr(test, schemars(with = "crate::schemas::foreign::RuntimeFamily"))]
+    #[cfg_attr(test, schemars(with = "crate::tests::schemas::foreign::RuntimeFamily"))]
     family: RuntimeFamily,
     /// File of the runtime.
     path: String,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 #[cfg(test)]
-use crate::schemas::foreign::Share;
+use crate::tests::schemas::foreign::Share;
 
 use serde::Serialize;
 

@@ -16,7 +16,7 @@ pub(crate) struct Phase<'a, F, T> {
     /// Name that the program gives, with C++ types in readable form.
     name: &'a str,
     /// Interface that marks it.
-    #[cfg_attr(test, schemars(with = "crate::schemas::foreign::PhaseKind"))]
+    #[cfg_attr(test, schemars(with = "crate::tests::schemas::foreign::PhaseKind"))]
     kind: PhaseKind,
     /// Executions of all threads that ended.
     executions: u64,

@@ -14,7 +14,7 @@ use crate::rows::Rows;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Site<'a> {
     /// Construct, by the causes of [`report::THREAD_STATES`].
-    #[cfg_attr(test, schemars(extend("description" = crate::schemas::states::causes())))]
+    #[cfg_attr(test, schemars(extend("description" = crate::tests::schemas::states::causes())))]
     cause: &'a str,
     /// MPI function; null for other constructs.
     call: Option<&'a str>,

@@ -18,8 +18,6 @@ mod json_slots;
 mod json_states;
 #[cfg(test)]
 mod json_tests;
-#[cfg(test)]
-pub(crate) mod made;
 pub mod names;
 mod open_metrics;
 mod page;
@@ -28,6 +26,8 @@ mod report;
 mod talp;
 #[cfg(test)]
 mod talp_tests;
+#[cfg(test)]
+pub(crate) mod tests;
 mod text;
 #[cfg(test)]
 mod thread_states_tests;

@@ -160,7 +160,7 @@ pub(crate) struct Summary<'a> {
     /// Inputs of the model.
     features: Vec<String>,
     /// Quality of the model, by nested cross-validation that leaves one program out.
-    #[cfg_attr(test, schemars(with = "crate::schemas::CrossValidation"))]
+    #[cfg_attr(test, schemars(with = "crate::tests::schemas::CrossValidation"))]
     cross_validation: &'a CrossValidation,
 }
 

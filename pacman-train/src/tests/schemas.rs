@@ -5,11 +5,11 @@
 //! `BLESS=1 cargo test -p pacman-train --lib schemas`.
 
 #[allow(dead_code, reason = "the everyday command needs more of it")]
-#[path = "../../pacman-report/src/schemas/format.rs"]
+#[path = "../../../pacman-report/src/tests/schemas/format.rs"]
 mod format;
-#[path = "../../pacman-report/src/schemas/held.rs"]
+#[path = "../../../pacman-report/src/tests/schemas/held.rs"]
 mod held;
-#[path = "../../pacman-report/src/schemas/table.rs"]
+#[path = "../../../pacman-report/src/tests/schemas/table.rs"]
 mod table;
 
 use std::collections::BTreeSet;

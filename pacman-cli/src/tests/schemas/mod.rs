@@ -5,11 +5,11 @@
 
 mod either;
 pub(crate) mod foreign;
-#[path = "../../../pacman-report/src/schemas/format.rs"]
+#[path = "../../../../pacman-report/src/tests/schemas/format.rs"]
 mod format;
-#[path = "../../../pacman-report/src/schemas/held.rs"]
+#[path = "../../../../pacman-report/src/tests/schemas/held.rs"]
 mod held;
-#[path = "../../../pacman-report/src/schemas/table.rs"]
+#[path = "../../../../pacman-report/src/tests/schemas/table.rs"]
 mod table;
 
 use std::collections::BTreeSet;

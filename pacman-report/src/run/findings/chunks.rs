@@ -73,7 +73,7 @@ fn power_of_two(value: f64) -> Option<u64> {
 mod tests {
     use super::super::tests::findings;
     use super::*;
-    use crate::run::made;
+    use crate::run::tests::made;
 
     /// A loop of 8 s whose two threads ask for `count` chunks, which takes them `waits` seconds each.
     fn found(count: u64, waits: f64) -> Vec<Finding> {

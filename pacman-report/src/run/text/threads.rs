@@ -90,7 +90,7 @@ const ROWS: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::made::{report_on, wide};
+    use crate::run::tests::made::{report_on, wide};
     use crate::run::text::write;
 
     fn text(threads: u32, extent: Extent) -> String {
