@@ -71,12 +71,7 @@ Exit status:
   2  bad input, or nothing is kept of that program
   4  the answer could not be written";
 
-const JSON: &str = "\
-JSON of list:
-  format, version  \"pacman-memory-list\", 1
-  directory
-  programs         a list of file, program, build_id, machine, regions, starts and wrong
-  docs/output.md describes every field.";
+const JSON: &str = include_str!("../help/memory.txt");
 
 /// Lists, shows or forgets.
 pub(crate) fn memory(args: &MemoryArgs, out: &mut dyn Write) -> CliResult {

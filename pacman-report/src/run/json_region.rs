@@ -77,7 +77,7 @@ pub(crate) struct Region<'a, F, T> {
     adaptation: Option<Adaptation<'a>>,
     /// An execution that had not ended when the process did, which no other figure has; null if there
     /// was none.
-    open: Option<json_states::Open>,
+    open: Option<&'a report::OpenExecution>,
 }
 
 #[derive(Serialize)]
@@ -117,7 +117,7 @@ pub(crate) struct Thread<'a, F> {
     /// Reason why its counts were left out, or null: no processor can have counted them in that time.
     implausible: Option<&'a str>,
     /// States of the thread; null without `--waits`.
-    states: Option<json_states::States>,
+    states: Option<&'a report::ThreadStates>,
     /// Figures of this thread.
     figures: F,
     /// Figures without those of waits; null without `--waits`, without events, and if a wait could
@@ -197,7 +197,7 @@ pub(super) fn region<'a>(
             region.threads.iter().map(move |one| thread(columns, region, one))
         }),
         adaptation: region.adaptation.as_ref().map(adaptation),
-        open: region.open.as_ref().map(json_states::open),
+        open: region.open.as_ref(),
     }
 }
 

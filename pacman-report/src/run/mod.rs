@@ -36,7 +36,7 @@ mod verdict;
 mod written;
 
 #[cfg(test)]
-pub(crate) use csv::columns_of_states;
+pub(crate) use csv::{columns, columns_of_states};
 pub use ended::Ended;
 pub use energy::RunEnergy;
 pub use form::Form;
@@ -44,14 +44,13 @@ pub use json::VERSION;
 #[cfg(test)]
 pub(crate) use json::Written;
 pub(crate) use json::{StateMember, thread_states};
-pub(crate) use json_states::States;
 pub(crate) use page::assembled;
 pub use page::with as page_of;
 pub use report::{
     Column, Columns, Count, Figures, Overview, ProcessReport, RegionReport, Report, Run,
     named_ranks, threads_of,
 };
-pub(crate) use report::{FIGURES, Figure};
+pub(crate) use report::{Efficiency, FIGURES, Figure};
 #[cfg(test)]
 pub(crate) use report::{THREAD_STATES, ThreadState};
 pub use text::Extent;

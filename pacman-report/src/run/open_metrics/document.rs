@@ -83,14 +83,7 @@ fn add<W: Write>(process: &ProcessReport, samples: &mut [W]) -> io::Result<()> {
         out.add(Of::UsefulProcessorShare, &labels, share)?;
     }
     if let Some(tree) = &process.efficiency {
-        let Efficiency { parallel, mpi, serialization, load_balance, scheduling } = tree.efficiency;
-        for (factor, value) in [
-            ("parallel", parallel),
-            ("mpi", mpi),
-            ("serialization", serialization),
-            ("load_balance", load_balance),
-            ("scheduling", scheduling),
-        ] {
+        for (factor, value) in Efficiency::NAMES.into_iter().zip(tree.efficiency.parts()) {
             out.add(Of::Efficiency, &labels.with("factor", factor), value)?;
         }
     }
