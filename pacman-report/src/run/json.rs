@@ -8,9 +8,8 @@ use pacman_events::shown::text_of;
 use pacman_regions::{Ending, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow};
 use serde::{Serialize, Serializer};
 
-use super::energy::RunEnergy;
 use super::findings::{self, Finding};
-use super::report::{self, ProcessReport, Report, ThreadState};
+use super::report::{self, ProcessReport, Report, RunEnergy, ThreadState};
 use super::verdict::Headline;
 use super::{json_overview, json_phases, json_region, json_states};
 use crate::document::{self, List, ProvenanceDocument, Seconds};

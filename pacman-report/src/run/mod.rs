@@ -1,9 +1,7 @@
 //! The report of `pacman-pmu run`: an OpenMP program's regions, waits, phases and counts, from recordings.
 
 mod csv;
-mod ended;
 mod endings;
-mod energy;
 pub mod expected;
 #[cfg(test)]
 pub(crate) mod figures_tests;
@@ -37,8 +35,6 @@ mod written;
 
 #[cfg(test)]
 pub(crate) use csv::{columns, columns_of_states};
-pub use ended::Ended;
-pub use energy::RunEnergy;
 pub use form::Form;
 pub use json::VERSION;
 #[cfg(test)]
@@ -47,8 +43,8 @@ pub(crate) use json::{StateMember, thread_states};
 pub(crate) use page::assembled;
 pub use page::with as page_of;
 pub use report::{
-    Column, Columns, Count, Figures, Overview, ProcessReport, RegionReport, Report, Run,
-    named_ranks, threads_of,
+    Column, Columns, Count, Ended, Figures, Overview, ProcessReport, RegionReport, Report, Run,
+    RunEnergy, named_ranks, threads_of,
 };
 pub(crate) use report::{Efficiency, FIGURES, Figure};
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use pacman_core::export::grid::{Column, Grid};
 
+use super::Extent;
 use super::amount::{absent, seconds};
-use super::extent::Extent;
 use super::spread::{IN_FULL, Spread};
 use crate::run::report::{ProcessReport, RegionReport};
 use crate::words::{clean, grouped};
