@@ -61,15 +61,7 @@ Exit status:
   3  no region of one side is on the other: nothing was compared
   4  the comparison could not be written";
 
-const JSON: &str = "\
-JSON:
-  format, version        \"pacman-compare\", 1
-  before, after          command, host, processor, began, last_began, reports, threads,
-                         lacks_processors, efficiency
-  program                figures of the whole program, as of a region
-  regions                a list of name, file, share, ratio, low, high, verdict, before, after
-  only_before, only_after  name, file and share of the regions of one side
-  docs/output.md describes every field.";
+const JSON: &str = include_str!("help/compare.txt");
 
 /// A region got slower.
 const SLOWER: u8 = 1;

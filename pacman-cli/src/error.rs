@@ -223,7 +223,7 @@ fn one_line(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_snapshot::snapshot;
+    use crate::tests::snapshot::snapshot;
 
     #[test]
     fn paragraphs_become_clauses_and_usage_goes() {

@@ -26,17 +26,13 @@ mod report;
 mod report_counts;
 mod run;
 pub mod scheduling;
-#[cfg(test)]
-mod schemas;
 pub mod signals;
 mod smt;
 pub mod started;
 mod stat;
 pub mod terminal;
 #[cfg(test)]
-mod test_platform;
-#[cfg(test)]
-mod test_snapshot;
+mod tests;
 mod topo;
 pub mod training_csv;
 pub mod trusted_driver;

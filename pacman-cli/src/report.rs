@@ -50,14 +50,7 @@ Exit status:
   2  bad input: one line on standard error gives the reason
   4  the page or history could not be written";
 
-const JSON: &str = "\
-JSON of a history:
-  format, version  \"pacman-history\", 1
-  headline         the latest run in a sentence
-  runs             a list of label, began, reports, threads, time_s, ratio, low, high, verdict,
-                   efficiency, states and others
-  regions          a list of name, file and runs: null where a run lacks the region
-  docs/output.md describes every field.";
+const JSON: &str = include_str!("help/history.txt");
 
 /// Writes the page of one report, or the history of several.
 pub(crate) fn report(args: &ReportArgs, out: &mut dyn Write) -> CliResult {

@@ -1,8 +1,10 @@
 //! JSON documents of the command: types that derive `Serialize`, each beside its command.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use pacman_core::Provenance;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::indented::{Indented, OneLine};
@@ -42,6 +44,57 @@ pub fn write_line(mut out: impl Write, document: &impl Serialize) -> io::Result<
 /// The document as a tree.
 pub fn value(document: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(document).expect("names are strings")
+}
+
+/// Looks at every value of these documents.
+///
+/// # Errors
+/// For text that is no JSON, and for a number that no writer of JSON has, such as 1e400: a reader that skips members
+/// would not see it.
+pub fn check(text: &[u8]) -> serde_json::Result<()> {
+    serde_json::Deserializer::from_slice(text).into_iter::<Any>().try_for_each(|one| one.map(drop))
+}
+
+/// Any value. To ignore a number is not to look at it, so this takes each as what it is.
+struct Any;
+
+impl<'de> Deserialize<'de> for Any {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Any, D::Error> {
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// The visits of values that contain no others.
+macro_rules! single {
+    ($($visit:ident: $type:ty),+) => {$(
+        fn $visit<E>(self, _: $type) -> Result<Any, E> {
+            Ok(Any)
+        }
+    )+};
+}
+
+impl<'de> Visitor<'de> for Any {
+    type Value = Any;
+
+    single! { visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str }
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Any, E> {
+        Ok(Any)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Any, A::Error> {
+        while list.next_element::<Any>()?.is_some() {}
+        Ok(Any)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Any, A::Error> {
+        while members.next_entry::<Any, Any>()?.is_some() {}
+        Ok(Any)
+    }
 }
 
 /// Where, when and by which version a document was made.
@@ -143,6 +196,16 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_number_is_looked_at() {
+        for text in ["{}", "{\"a\": [1e308, -0, 18446744073709551616], \"b\": null}", "1 2"] {
+            assert!(check(text.as_bytes()).is_ok(), "{text}");
+        }
+        for text in ["1e400", "{\"a\": [{\"b\": [[-1e999]]}]}", "1 2 [1e309]", "{\"a\": 1"] {
+            assert!(check(text.as_bytes()).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn numbers_have_the_digits_that_they_carry() {

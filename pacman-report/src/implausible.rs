@@ -109,7 +109,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::run::made::described;
+    use crate::run::tests::made::described;
 
     /// A region that takes a second on each thread, with these counts of CYCLES and INSTRUCTIONS.
     fn recording(counts: &[[Option<u64>; 2]]) -> Recording {

@@ -15,8 +15,8 @@ pub mod records;
 pub mod report_counts;
 pub mod rows;
 pub mod run;
-#[cfg(test)]
-mod schemas;
 mod slots;
 pub mod stat;
+#[cfg(test)]
+mod tests;
 pub mod words;

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::document;
 use crate::run::VERSION;
 
 /// A line about counts that are estimates, if there are any.
@@ -44,6 +45,7 @@ type Sums = Vec<(String, Option<u64>)>;
 /// For a report without complete counts, and for a phase that is missing or that is not there.
 pub fn of_report(text: &str, phase: Option<&str>) -> Result<String, String> {
     let heading: Heading = parsed(text)?;
+    document::check(text.as_bytes()).map_err(|error| error.to_string())?;
     let (sums, known) = match (heading.format.as_str(), heading.version) {
         ("pacman-stat", 1) if phase.is_some() => {
             return Err("a report of stat has no phases, so --phase has no meaning".into());
@@ -349,6 +351,7 @@ mod tests {
             ),
             (r#"{"format": "pacman-compare", "version": 1}"#.into(), None, "a report of format"),
             ("{\"format\": ".into(), None, "EOF while parsing"),
+            (stat.replace("\"by\"", "\"x\": 1e400, \"by\""), None, "number out of range at line 1"),
         ] {
             let refusal = of_report(&text, phase).unwrap_err();
             assert!(refusal.starts_with(why), "{refusal} and not {why}");

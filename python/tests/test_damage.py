@@ -61,6 +61,7 @@ class Damage(unittest.TestCase):
             (b'{"format": "pacman-run", "version": 2}', "there is no list processes"),
             (b'{"a": 1, "a": 2}', "member a is there twice"),
             (b'{"a": NaN}', "NaN is not a number of JSON"),
+            (b'{"a": [-1e400]}', "-1e400 is not a number of JSON"),
             (json.dumps({**whole, "version": 4}).encode(), "has version 4"),
             (columns(whole, {"thread": [0, 1], "busy_s": [0.5]}), "busy_s has 1 values, and another"),
             (columns(whole, {"thread": 0}), "has no column that is a list"),

@@ -114,20 +114,4 @@ Exit status:
   2  bad input: one line on standard error gives the place and the reason
   4  the answer could not be written";
 
-const JSON: &str = "\
-JSON:
-  processor           the model in words
-  clock_hz, cycles, time_s
-                      the run
-  lines               a list, in the table's order, of event, meaning, cost (cycles each), count,
-                      cycles, time_s and share (of the run)
-  uncounted           events of the table that the file lacks
-  unexplained_cycles  cycles of no line; below 0 if the costs are too high
-  instructions_per_cycle, fair_share
-                      the context's instructions, and its fair share among its siblings
-  budget_used         instructions per cycle divided by the fair share
-  headroom            the factor by which the context can get faster within its fair share
-  stall_budget_used   stalls as a part of the siblings' slots
-  remedies            a list, the most effective first, of remedy, gain (the highest speedup; null
-                      if it is proportional) and why
-  caveat, source      the limits of the costs, and their origin";
+const JSON: &str = include_str!("../help/budget.txt");

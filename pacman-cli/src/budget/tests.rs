@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{BudgetArgs, compute, json, positive, table, text};
-use crate::test_snapshot::snapshot;
+use crate::tests::snapshot::snapshot;
 use pacman_report::document;
 
 const TABLE_2: &str = "event,count

@@ -55,25 +55,4 @@ Exit status:
   3  only software events work
   4  the answer could not be written";
 
-const JSON: &str = "\
-JSON:
-  verdict      hardware, software-only or nothing
-  exit_status  the exit status of that verdict
-  cause        the reason why the verdict is not hardware; null for hardware
-  text         the verdict in words
-  findings     a list, in the order of the trials, of
-    subject    system-call, hardware-events, hardware-group, kernel-mode, user-reads,
-               software-events, ledgers, descriptors, locked-memory, watchdog, hybrid,
-               virtual-machine, guests, container, cpu-limits or clock-source
-    tried      the trial
-    outcome    works, in-the-way (an obstacle that can be removed), missing (one that cannot) or
-               noted (a fact)
-    text       the outcome in words
-    cause      the cause of a failure, else null: capability, counters-taken,
-               descriptor-limit, hidden-counters, hybrid-cores, locked-memory, no-ledger,
-               no-perf-events, no-pmu-in-vm, not-offered, not-tried, paranoid, pmu-not-driven,
-               rdpmc-off, seccomp, security-module, silent-pmu, system-descriptors,
-               too-few-counters, unexplained, unsupported-architecture, user-namespace or
-               watchdog
-    help       a list of remedies, the nearest first; empty on a simulated machine. Each has its
-               condition, and the command, option or setting";
+const JSON: &str = include_str!("../help/doctor.txt");

@@ -4,7 +4,7 @@ use pacman_events::{CpuId, SysfsPmu};
 use serde_json::Value;
 
 use super::{EncodeArgs, ListArgs, Tables, encode, list};
-use crate::test_platform::TestPlatform;
+use crate::tests::platform::TestPlatform;
 
 /// A machine with this CPUID, whose only PMU is one of a hybrid processor.
 fn fake(cpu_id: Option<CpuId>) -> TestPlatform {

@@ -137,15 +137,4 @@ Exit status:
   2  bad input: one line on standard error gives file, line and reason
   4  the answer could not be written";
 
-const JSON: &str = "\
-JSON without --counts:
-  cpu, contexts  the table of events, and the number of contexts of a core
-  metrics        a list of
-    name, unit, expression, text, source (or null), origin (FILE:LINE)
-    events       the events to count, without the clocks
-    countable    at-once, by-rotation or never
-    sets         the number of event sets; null for never
-    because      the reason for by-rotation or never; null for at-once
-
-JSON with --counts:
-  a list of name, unit, value (or null) and because (the reason for null, or null)";
+const JSON: &str = include_str!("../help/metrics.txt");

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::command::{Cli, Command};
 use crate::error::CliResult;
-use crate::test_platform::TestPlatform;
-use crate::test_snapshot::snapshot;
+use crate::tests::platform::TestPlatform;
+use crate::tests::snapshot::snapshot;
 
 /// A file in the temporary directory, removed in the end.
 struct Written(PathBuf);

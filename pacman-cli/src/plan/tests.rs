@@ -5,8 +5,8 @@ use pacman_events::CpuId;
 use serde_json::Value;
 
 use super::{PlanArgs, plan};
-use crate::test_platform::TestPlatform;
-use crate::test_snapshot::snapshot;
+use crate::tests::platform::TestPlatform;
+use crate::tests::snapshot::snapshot;
 
 /// A Skylake whose siblings and watchdog are as given.
 fn skylake(smt: bool, watchdog: bool) -> TestPlatform {

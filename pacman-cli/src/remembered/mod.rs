@@ -71,12 +71,7 @@ Exit status:
   2  bad input, or nothing is kept of that program
   4  the answer could not be written";
 
-const JSON: &str = "\
-JSON of list:
-  format, version  \"pacman-memory-list\", 1
-  directory
-  programs         a list of file, program, build_id, machine, regions, starts and wrong
-  docs/output.md describes every field.";
+const JSON: &str = include_str!("../help/memory.txt");
 
 /// Lists, shows or forgets.
 pub(crate) fn memory(args: &MemoryArgs, out: &mut dyn Write) -> CliResult {
@@ -161,10 +156,10 @@ struct ProgramDocument<'a> {
     /// Machine, and the contexts that the program may use; null if this file is no memory.
     machine: Option<&'a str>,
     /// Regions that were measured.
-    #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::RegionMemory>"))]
+    #[cfg_attr(test, schemars(with = "Vec<crate::tests::schemas::foreign::RegionMemory>"))]
     regions: &'a [RegionMemory],
     /// Runs by the number of threads that they started with.
-    #[cfg_attr(test, schemars(with = "Vec<crate::schemas::foreign::StartMemory>"))]
+    #[cfg_attr(test, schemars(with = "Vec<crate::tests::schemas::foreign::StartMemory>"))]
     starts: &'a [StartMemory],
     /// Reason why the file is no memory.
     wrong: Option<&'a str>,

@@ -16,7 +16,7 @@ use crate::typed::one_list;
 /// and error. The report follows on standard error, or goes to the file of -o. Times are wall time.
 /// Counts are of user mode, by thread.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMS}"))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{CSV}\n\n{JSON}"))]
 pub(crate) struct RunArgs {
     /// Events to count in every region, separated by commas; several -e are one list. TOPDOWN stands for
     /// those of issue slots [default: only times]
@@ -164,22 +164,6 @@ Exit status:
 The report lacks static programs, set-user-ID programs, other architectures, and regions that the
 compiler made serial. A process may end in any way: the report has all executions that had ended.";
 
-const FORMS: &str = "\
-CSV, a row for each thread of a region:
-  pid,parent,program,host,rank,region,name,file,line,module,address,entry,runtime,executions,nested,
-  region_s,share,imbalance,waiting,threads_chosen,package_energy_j,package_energy_resolution_j,
-  package_power_w,energy_executions,thread,thread_executions,busy_s,useful_s,starting_s,barrier_s,
-  worksharing_s,end_s,lock_s,ordered_s,tasks_s,mpi_s,cpu,package,core,sibling,beside,moves,counted,
-  implausible
-  and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be
-  wrong. Absent values are empty.
+const CSV: &str = include_str!("../help/run-csv.txt");
 
-JSON:
-  format, version  \"pacman-run\", 3
-  provenance       version, host, processor, system, began
-  command, label, time_s, exit_status, signal, objective, simulated, energy, notes
-  processes        a list of pid, parent, host, rank, command, time_s, ending, runtimes, threads,
-                   contexts, share, events, metrics, overhead, efficiency, sites, energy, regions,
-                   timeline and notes
-  ranks            all ranks of an MPI program at a glance, or null
-  docs/output.md describes every field.";
+const JSON: &str = include_str!("../help/run.txt");

@@ -14,7 +14,7 @@ use crate::error::{CliError, CliResult};
 /// context it is exact. On other cores it gives bounds for the time that contexts ran together; short
 /// intervals give narrower bounds. The shown value within the bounds assumes independent contexts.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMATS}"))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}\n\n{CSV}"))]
 pub(crate) struct SmtArgs {
     /// The length of an interval, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1000,
@@ -86,25 +86,8 @@ Exit status:
   127  COMMAND was not found
   130  interrupted twice: COMMAND still runs, and the activity until then is printed";
 
-const FORMATS: &str = "\
-JSON:
-  source, method   the file or event of the figures, and the method
-  choice           the reason for the method, or null if --method chose it
-  simulated        the simulated machine, or null
-  step_s           the step in which the source counts
-  time_s           the measured time
-  cores            a list of core, package, cpus, active (a list: the part of the time that each
-                   context was active, alone or not) and the states below
-  intervals        a list of until_s (from the begin to the interval's end) and cores, as above
-  notes            a list of facts that the reader of the figures must know
-  exit_status      COMMAND's, or null
-  A core's states, as parts of the time:
-  idle             no context was active
-  only             a list for each context: this context alone was active
-  shared           two contexts or more were active
-  bounds           the same fields, each with its least and its greatest possible value
-  uncertainty      the largest error of these values from steps and reading times
-  skew_s           the longest time between the readings of the core's contexts
+const JSON: &str = include_str!("../help/smt.txt");
 
+const CSV: &str = "\
 CSV:
   until_s,core,cpus,idle,only_0,...,shared,uncertainty,skew_s,step_s,method";

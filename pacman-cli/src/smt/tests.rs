@@ -12,7 +12,7 @@ use super::picture::{Picture, Style};
 use super::source::{Basis, Source};
 use super::{csv, json, smt};
 use crate::error::CliError;
-use crate::test_snapshot::snapshot;
+use crate::tests::snapshot::snapshot;
 use pacman_report::document;
 
 mod simulated;

@@ -16,7 +16,7 @@ use crate::typed::one_list;
 /// program's first instruction on, with the dynamic linker's. A table wider than COLUMNS becomes
 /// several tables. Without COLUMNS, the width of the terminal applies.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMATS}"))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}\n\n{CSV}"))]
 #[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "per_command", "all"]))]
 pub(crate) struct StatArgs {
     /// Events, separated by commas; several -e are one list [default: hardware events if the machine has
@@ -127,49 +127,9 @@ Exit status:
   127  COMMAND was not found
   130  interrupted twice: COMMAND goes on without being counted";
 
-const FORMATS: &str = "\
-JSON:
-  format, version  \"pacman-stat\", 1
-  command          a list
-  process          PID of -p, or null
-  by               thread, core, context or run
-  interval         null for the whole run, or number (from 0), begin_ns and end_ns
-  elapsed_ns       the time that was counted
-  user_ns, system_ns
-                   the processor time of COMMAND and of the child processes that it waited for;
-                   null with -a and -p, for an interval, and if COMMAND still runs
-  cpus_used        their sum as a multiple of elapsed_ns
-  exit_status      COMMAND's, or null
-  simulated        true if the counts are of a simulated machine
-  events           a list of name, unit, hardware, doubt: null, or the reason why its counts may
-                   be wrong, and table: null, or the installed table that gave it its code
-  sets             the events that were counted at the same time, as indices into events; several
-                   lists if sets rotated
-  rows             a list of
-    thread, pid, tid, name
-                   the thread's, numbered in order of start; null for other rows
-    rows           the number of threads or contexts in a core's row; null for other rows
-    package, core, sibling, cpu
-                   the place where it ran, or was seen last; null if unknown
-    bound, moved   whether it was bound to the place; whether it also ran elsewhere
-    time_ns        the time that it ran
-    counts         one for each event; null if it could not be counted
-    counted_shares null, or if sets rotated the part of the time in which each event was counted:
-                   below 1 its count is an estimate
-    ipc, stall_share, ghz
-                   null unless their events were counted
-    metrics        those of pacman-pmu metrics whose events were counted, by name
-    implausible    the reason why its impossible counts were left out, or null
-    notes          a list of lines
-    run, user_ns, system_ns, exit_status
-                   a run's label, processor time and end; null for other rows
-  total            time_ns, counts, counted_shares, ipc, stall_share, ghz, metrics, and missing:
-                   the number of rows without counts
-  summaries        with --repeat median, minimum and maximum, each with time_ns, counts,
-                   counted_shares, ipc, stall_share, ghz, metrics, user_ns and system_ns; otherwise
-                   null
-  notes            a list of facts that the reader of the figures must know
+const JSON: &str = include_str!("../help/stat.txt");
 
+const CSV: &str = "\
 CSV:
   begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,moved,time_ns,
   implausible,command_user_ns,command_system_ns,command_cpus_used

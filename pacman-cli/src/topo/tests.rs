@@ -10,7 +10,7 @@ use super::details::Details;
 use super::picture::{Style, draw};
 use super::{TopoArgs, topo};
 use crate::error::CliError;
-use crate::test_snapshot::snapshot;
+use crate::tests::snapshot::snapshot;
 use pacman_report::document;
 
 fn picture(text: &str, width: usize, unicode: bool, unfold: bool) -> String {

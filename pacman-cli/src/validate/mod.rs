@@ -118,29 +118,4 @@ Exit status:
   2  bad input: one line on standard error gives the reason
   4  the answer could not be written";
 
-const JSON: &str = "\
-JSON:
-  processor      name, table (of events), title, and vendor, family, model and stepping; null
-                 without CPUID
-  cpu            the CPU that the kernels ran on
-  repeats        the number of runs of each kernel
-  exit_status    the exit status of these verdicts
-  events         a list, in the order of the table, of
-    event        the name
-    kernel       the kernel that caused the events
-    unit         the unit of its counts; null if the event is not known here
-    native       expression: the native events and codes that were counted; errata: their
-                 numbers; caveat: what differs from the name's meaning; null for Linux's own events
-    verdict      exact, within, over, under, unusable or not-countable
-    text         the verdict in words, or the reason why the event is not countable here
-    factor, spread
-                 for over and under: count = factor x truth; spread is the range of the factors
-                 divided by factor
-    error        for within: the largest error of a count, as a part of the truth
-    read_path    rdpmc or read; null if not countable
-    doubt        null, or the reason why the counts may be wrong: the kernel's driver is not
-                 trusted here
-    disturbed    repeats during which other programs had the cpu, for kernels that this disturbs;
-                 null if not countable
-    samples      a list of low and high (the truth is between them) and counted; the counts at the
-                 kernel's begin and end are subtracted";
+const JSON: &str = include_str!("../help/validate.txt");

@@ -182,7 +182,7 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_snapshot::snapshot;
+    use crate::tests::snapshot::snapshot;
 
     #[test]
     fn reasons_lose_the_name_that_the_row_has() {

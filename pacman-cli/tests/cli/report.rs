@@ -45,6 +45,8 @@ fn each_kind_of_error_is_one_line() {
     let other = file("other.json", r#"{"format": "pacman-stat", "version": 1}"#);
     let later = file("later.json", r#"{"format": "pacman-run", "version": 99}"#);
     let damaged = file("damaged.json", r#"{"format": "pacman-run", "version": 3, "processes": 7}"#);
+    let number = r#"{"format": "pacman-run", "version": 3, "processes": [{"executions": 1e400}]}"#;
+    let endless = file("endless.json", number);
     let own = file("own.html", "{}");
     let run = file("run.json", r#"{"format": "pacman-run", "version": 3, "processes": []}"#);
     for (arguments, status, why) in [
@@ -53,6 +55,7 @@ fn each_kind_of_error_is_one_line() {
         (vec![&other], 2, "it is a pacman-stat, not a report of pacman-pmu run"),
         (vec![&later], 2, "it has version 99 of the format, not 3: run the program again"),
         (vec![&damaged], 2, "damaged.json: invalid type: integer `7`, expected a sequence"),
+        (vec![&endless], 2, "endless.json: number out of range at line 1 column 75"),
         (vec![&run, "-o", "page.pdf"], 2, "name a file that ends in .html"),
         (vec![&own, "-o", &own], 2, "it is the report itself"),
         (vec![&run, "-o", "/no/such/page.html"], 4, "cannot write /no/such/page.html: "),

@@ -1,7 +1,6 @@
 //! A comparison as a page that loads nothing.
 
 use super::comparison::{Comparison, Pair};
-use super::escape::escaped;
 use super::noise::Verdict;
 use super::text::{about, causes, change, factor_rows, interval, notes, summary, title, unmatched};
 use crate::run::{seconds, share};
@@ -73,6 +72,24 @@ pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64) -> Stri
     )
 }
 
+/// Text from symbol tables and command lines, made harmless for an element or an attribute in double quotes.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            // Nothing but blanks may be a control character in a page.
+            control if control.is_control() && !control.is_whitespace() => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
 /// The verdict with a sign, so that it does not depend on colour.
 fn mark(verdict: Verdict) -> &'static str {
     match verdict {
@@ -99,3 +116,16 @@ fn bars(pair: &Pair, most: f64) -> String {
 }
 
 const STYLE: &str = include_str!("page.css");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_leave_their_place() {
+        assert_eq!(
+            escaped("operator<<\"x\"'&\u{1b}[31m"),
+            "operator&lt;&lt;&quot;x&quot;&#39;&amp;\u{fffd}[31m"
+        );
+    }
+}

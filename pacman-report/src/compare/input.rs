@@ -6,11 +6,11 @@ use std::path::Path;
 
 use pacman_events::shown::shown_path;
 use pacman_events::{Error, ErrorKind, Result};
+use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
 
 use crate::rows::Rows;
-use crate::run::{FIGURES, States, read_report};
+use crate::run::{Efficiency, FIGURES, read_report};
 
 /// A report of `run`, as far as it is compared.
 #[derive(Debug, Deserialize)]
@@ -32,30 +32,11 @@ pub(super) struct ProvenanceMembers {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ProcessMembers {
-    pub(super) efficiency: Option<Factors>,
+    pub(super) efficiency: Option<Efficiency>,
     pub(super) processor_share: Option<f64>,
     pub(super) lacks_processors: bool,
     pub(super) sites: Vec<SiteMembers>,
     pub(super) regions: Vec<RegionMembers>,
-}
-
-/// The efficiency tree of a process.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Factors {
-    /// Parallel factor.
-    pub(super) parallel: f64,
-    /// MPI factor.
-    pub(super) mpi: f64,
-    /// Serialization factor.
-    pub(super) serialization: f64,
-    /// Load balance factor.
-    pub(super) load_balance: f64,
-    /// Scheduling factor.
-    pub(super) scheduling: f64,
-    /// Part of the time in which threads of the process could run that they ran.
-    #[serde(skip_deserializing)]
-    pub(super) processor_share: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -139,7 +120,21 @@ pub(super) struct FigureMembers {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ThreadMembers {
-    pub(super) states: Option<States>,
+    pub(super) states: Option<StateMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct StateMembers {
+    pub(super) useful_s: f64,
+    pub(super) starting_s: f64,
+    pub(super) end_s: f64,
+    #[serde(default)]
+    pub(super) waits: BTreeMap<usize, WaitMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct WaitMembers {
+    pub(super) time_s: f64,
 }
 
 impl RunDocument {

@@ -1,7 +1,6 @@
 //! Two runs of a program, several runs before and after a change, or the history of many runs.
 
 mod comparison;
-mod escape;
 mod figures;
 #[cfg(test)]
 mod figures_tests;

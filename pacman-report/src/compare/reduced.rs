@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::figures::Figures;
-use super::input::{Factors, ProcessMembers, RegionMembers, RunDocument};
+use super::input::{ProcessMembers, RegionMembers, RunDocument};
 use super::noise::Spread;
 use super::places::Place;
 use crate::median;
+use crate::run::Efficiency;
 
 /// One report. It takes much less memory than its document, which has every thread.
 #[derive(Clone, Debug)]
@@ -27,6 +28,16 @@ pub(super) struct Reduced {
     /// Wall time of the program.
     pub(super) seconds: f64,
     pub(super) samples: Samples,
+}
+
+/// The efficiency tree of a process.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Factors {
+    #[serde(flatten)]
+    pub(super) tree: Efficiency,
+    /// Part of the time in which threads of the process could run that they ran.
+    pub(super) processor_share: Option<f64>,
 }
 
 /// The reports of one side.
@@ -75,7 +86,7 @@ impl Reduced {
         let regions = || report.processes.iter().flat_map(|process| &process.regions);
         let mut trees = report.processes.iter().filter_map(|process| {
             let processor_share = process.processor_share;
-            Some(Factors { processor_share, ..process.efficiency.clone()? })
+            Some(Factors { tree: process.efficiency?, processor_share })
         });
         let first = trees.next();
         let shares = regions().flat_map(|region| region.figures.counted_shares.iter().flatten());
@@ -123,16 +134,13 @@ impl Side {
 fn factors(reports: &[Reduced]) -> Option<Factors> {
     let trees: Vec<&Factors> =
         reports.iter().map(|report| report.factors.as_ref()).collect::<Option<_>>()?;
-    let of = |factor: fn(&Factors) -> f64| median::of(trees.iter().map(|tree| factor(tree)));
     let shares: Option<Vec<f64>> = trees.iter().map(|tree| tree.processor_share).collect();
-    Some(Factors {
-        parallel: of(|tree| tree.parallel)?,
-        mpi: of(|tree| tree.mpi)?,
-        serialization: of(|tree| tree.serialization)?,
-        load_balance: of(|tree| tree.load_balance)?,
-        scheduling: of(|tree| tree.scheduling)?,
-        processor_share: shares.and_then(median::of),
-    })
+    let mut parts = [0.0; Efficiency::NAMES.len()];
+    for (at, part) in parts.iter_mut().enumerate() {
+        *part = median::of(trees.iter().map(|tree| tree.tree.parts()[at]))?;
+    }
+    let tree = Efficiency::from_parts(parts);
+    Some(Factors { tree, processor_share: shares.and_then(median::of) })
 }
 
 impl Sample {
@@ -183,12 +191,12 @@ fn waits(process: &ProcessMembers, region: &RegionMembers) -> BTreeMap<String, f
         *waits.entry(cause.to_owned()).or_insert(0.0) += seconds;
     };
     for states in region.threads.0.iter().filter_map(|thread| thread.states.as_ref()) {
-        add("useful", states.useful_s.0);
-        add("start", states.starting_s.0);
-        add("end", states.end_s.0);
+        add("useful", states.useful_s);
+        add("start", states.starting_s);
+        add("end", states.end_s);
         for (site, wait) in &states.waits {
             if let Some(site) = process.sites.get(*site) {
-                add(&site.cause, wait.time_s.0);
+                add(&site.cause, wait.time_s);
             }
         }
     }

@@ -143,13 +143,10 @@ pub(super) fn factor_rows(comparison: &Comparison) -> Vec<(&'static str, f64, f6
     else {
         return Vec::new();
     };
-    let mut rows = vec![
-        ("parallel efficiency", before.parallel, after.parallel),
-        ("MPI", before.mpi, after.mpi),
-        ("serialization", before.serialization, after.serialization),
-        ("load balance", before.load_balance, after.load_balance),
-        ("scheduling", before.scheduling, after.scheduling),
-    ];
+    let names = ["parallel efficiency", "MPI", "serialization", "load balance", "scheduling"];
+    let parts = before.tree.parts().into_iter().zip(after.tree.parts());
+    let rows = names.into_iter().zip(parts).map(|(name, (one, other))| (name, one, other));
+    let mut rows: Vec<_> = rows.collect();
     rows.retain(|(name, before, after)| *name != "MPI" || before.min(*after) < 1.0);
     if let Some((before, after)) = before.processor_share.zip(after.processor_share) {
         rows.push(("processor share", before, after));

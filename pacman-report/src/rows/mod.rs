@@ -2,7 +2,6 @@
 //!
 //! The type of a row defines its members. Text, reader and schema of the columns follow from it.
 
-mod list;
 mod read;
 #[cfg(test)]
 mod schema;
@@ -10,5 +9,8 @@ mod schema;
 mod tests;
 mod write;
 
-pub use list::Rows;
 pub use write::Columns;
+
+/// Rows that are in memory, as a reader of their columns sees them.
+#[derive(Debug)]
+pub struct Rows<T>(pub(crate) Vec<T>);

@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::list::Rows;
+use super::Rows;
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Rows<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rows<T>, D::Error> {

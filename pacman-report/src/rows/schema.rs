@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::list::Rows;
+use super::Rows;
 
 impl<T: JsonSchema> JsonSchema for Rows<T> {
     fn inline_schema() -> bool {

@@ -4,7 +4,7 @@ use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::list::Rows;
+use super::Rows;
 
 /// Rows that are made while they are written as columns.
 ///

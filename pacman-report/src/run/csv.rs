@@ -73,7 +73,7 @@ fn rows<'a>(
         let line = Line { region: Some((number, region)), ..Line::of(process) };
         let states = region.states.iter().flat_map(|states| &states.threads);
         let states = move |thread: u32| states.clone().find(|states| states.thread == thread);
-        let opens = region.open.iter().flat_map(|open| &open.threads);
+        let opens = region.open.iter().flat_map(|open| &open.threads.0);
         let open = move |thread: u32| opens.clone().find(|open| open.thread == thread);
         let ended = region.threads.iter().map(move |thread| {
             let number = thread.row.thread;
@@ -82,10 +82,10 @@ fn rows<'a>(
         let has_ended = |open: &&OpenThread| {
             region.threads.iter().any(|thread| thread.row.thread == open.thread)
         };
-        let opens = region.open.iter().flat_map(|open| &open.threads);
+        let opens = region.open.iter().flat_map(|open| &open.threads.0);
         let only_open = opens.filter(move |open| !has_ended(open));
         let only_open = only_open.map(move |open| Line { open: Some(open), ..line });
-        let is_open = region.open.iter().any(|open| !open.threads.is_empty());
+        let is_open = region.open.iter().any(|open| !open.threads.0.is_empty());
         let is_alone = region.threads.is_empty() && !is_open;
         let lines = ended.chain(only_open).chain(is_alone.then_some(line));
         lines.map(move |line| (line, Rc::clone(&figures)))
@@ -266,6 +266,12 @@ fn fixed(
     all
 }
 
+/// The names of the columns that do not depend on what was counted.
+#[cfg(test)]
+pub(crate) fn columns() -> Vec<String> {
+    heading(&[])
+}
+
 /// The names of the columns of states, in their order.
 #[cfg(test)]
 pub(crate) fn columns_of_states() -> Vec<String> {
@@ -336,7 +342,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::run::made::{ThreadSpec, report, timed, with_phase};
+    use crate::run::tests::made::{ThreadSpec, report, timed, with_phase};
 
     #[test]
     fn a_phase_has_a_row_for_each_thread_behind_those_of_regions() {

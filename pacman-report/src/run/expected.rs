@@ -78,7 +78,7 @@ mod tests {
     use pacman_regions::{Adaptation, Recording, Team};
 
     use super::*;
-    use crate::run::made;
+    use crate::run::tests::made;
 
     /// Four threads work `busy` seconds each in a region of `seconds`.
     fn region(seconds: f64, busy: [f64; 4], packed: &[(u32, f64)]) -> Recording {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use pacman_regions::Recording;
 use serde_json::Value;
 
-use crate::run::made::{self, ThreadSpec, timed};
 use crate::run::report::{FIGURES, Unit};
+use crate::run::tests::made::{self, ThreadSpec, timed};
 use crate::run::text::Extent;
 use crate::run::{csv, json, text};
 

@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
     use crate::quota::Throttled;
-    use crate::run::made;
+    use crate::run::tests::made;
 
     pub(super) fn findings(recording: &Recording) -> Vec<Finding> {
         of(&made::report(std::slice::from_ref(recording)).processes[0])

@@ -8,9 +8,8 @@ use pacman_events::shown::text_of;
 use pacman_regions::{Ending, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow};
 use serde::{Serialize, Serializer};
 
-use super::energy::RunEnergy;
 use super::findings::{self, Finding};
-use super::report::{self, ProcessReport, Report, ThreadState};
+use super::report::{self, ProcessReport, Report, RunEnergy, ThreadState};
 use super::verdict::Headline;
 use super::{json_overview, json_phases, json_region, json_states};
 use crate::document::{self, List, ProvenanceDocument, Seconds};
@@ -128,7 +127,7 @@ pub(crate) struct Process<'a, R, P> {
     /// [on a processor](observe.md#time-on-no-processor); null without `--waits` or if the kernel's clock of a thread could not be read.
     useful_processor_share: Option<f64>,
     /// Events, in the order of all counts.
-    events: Vec<Event<'a>>,
+    events: &'a [report::Column],
     /// Events that were counted at the same time, as indices into `events`; several lists if
     /// [sets rotated](observe.md#more-events-than-counters).
     sets: &'a [Vec<usize>],
@@ -144,7 +143,7 @@ pub(crate) struct Process<'a, R, P> {
     /// Energy from the start of the process to its latest reading; null without `--energy`.
     energy: Option<Energy<'a>>,
     /// MPI calls; null without timed calls.
-    mpi: Option<json_overview::Mpi<'a>>,
+    mpi: Option<&'a report::MpiReport>,
     /// Parallel regions, the longest first.
     regions: R,
     /// [Phases that the program marks](observe.md#phases-that-the-program-marks), the longest first.
@@ -161,30 +160,12 @@ pub(crate) struct Process<'a, R, P> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RuntimeLibrary<'a> {
     /// Family of the runtime.
-    #[cfg_attr(test, schemars(with = "crate::schemas::foreign::RuntimeFamily"))]
+    #[cfg_attr(test, schemars(with = "crate::tests::schemas::foreign::RuntimeFamily"))]
     family: RuntimeFamily,
     /// File of the runtime.
     path: String,
     /// Version.
     version: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Event<'a> {
-    /// Name as asked.
-    name: &'a str,
-    /// Unit of one count.
-    unit: &'a str,
-    /// Reason if it was not counted.
-    uncounted: Option<&'a str>,
-    /// Reason why all counts may be wrong.
-    doubt: Option<&'a str>,
-    /// Installed table that gave the event its code, with its lists; null for a code of another origin.
-    table: Option<&'a str>,
-    /// The count of an execution with an empty body, which is that of the readings themselves; null if it was not
-    /// measured.
-    reading_count: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -328,7 +309,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         processor_share: report.processor_share(),
         lacks_processors: report.lacks_processors(),
         useful_processor_share: report.useful_processor_share(),
-        events: columns.events.iter().map(event).collect(),
+        events: &columns.events,
         sets: &columns.sets,
         metrics: metrics.collect(),
         overhead: Overhead {
@@ -338,7 +319,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         efficiency: json_states::tree(report),
         sites: report.sites.iter().map(json_states::site).collect(),
         energy: report.energy.as_ref().map(process_energy),
-        mpi: report.mpi.as_ref().map(json_overview::mpi),
+        mpi: report.mpi.as_ref(),
         regions: List(move || {
             report.regions.iter().map(move |one| json_region::region(report, one))
         }),
@@ -396,17 +377,6 @@ fn runtime(runtime: &Runtime) -> RuntimeLibrary<'_> {
         family: runtime.family,
         path: text_of(&runtime.path),
         version: runtime.version.as_deref(),
-    }
-}
-
-fn event(event: &report::Column) -> Event<'_> {
-    Event {
-        name: &event.name,
-        unit: &event.unit,
-        uncounted: event.uncounted.as_deref(),
-        doubt: event.doubt.as_deref(),
-        table: event.table.as_deref(),
-        reading_count: event.reading,
     }
 }
 

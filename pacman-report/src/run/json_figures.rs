@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 #[cfg(test)]
-use crate::schemas::foreign::Share;
+use crate::tests::schemas::foreign::Share;
 
 use serde::Serialize;
 
-use super::report::{self, Columns};
+use super::report::{self, Columns, Thread};
 use crate::document::{ByName, Quotient};
 
 #[derive(Serialize)]
@@ -44,6 +44,48 @@ pub(crate) type Written = Figures<
     BTreeMap<String, Option<f64>>,
     BTreeMap<String, Option<f64>>,
 >;
+
+/// The place and the executions of a thread in a region or a phase.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ThreadFacts<'a> {
+    /// Number in the team; of a phase the number among the threads with phases, which is that in a team if it was
+    /// free.
+    thread: u32,
+    /// Executions that it took part in and that ended.
+    executions: u64,
+    /// The kernel's number of the context at the latest sample.
+    cpu: Option<u32>,
+    /// Samples on another context than before.
+    moves: u64,
+    /// Number of the package; null if it is not known or the thread moved.
+    package: Option<u32>,
+    /// Number of the core in its package; null like that.
+    core: Option<u32>,
+    /// Number of the context on its core; null like that.
+    sibling: Option<u32>,
+    /// Executions with counts.
+    counted: u64,
+    /// Reason why its counts were left out, or null: no processor can have counted them in that time.
+    implausible: Option<&'a str>,
+}
+
+impl ThreadFacts<'_> {
+    pub(super) fn of(thread: &Thread) -> ThreadFacts<'_> {
+        let row = &thread.row;
+        ThreadFacts {
+            thread: row.thread,
+            executions: row.executions,
+            cpu: row.cpu,
+            moves: row.moves,
+            package: thread.seat.map(|seat| seat.package),
+            core: thread.seat.map(|seat| seat.core),
+            sibling: thread.seat.map(|seat| seat.sibling),
+            counted: row.counted,
+            implausible: thread.implausible.as_deref(),
+        }
+    }
+}
 
 /// JSON shows absent values as null.
 pub(super) fn figures<'a>(

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 #[cfg(test)]
 use super::json_figures;
-use super::json_figures::figures;
+use super::json_figures::{ThreadFacts, figures};
 use super::report::{Columns, PhaseReport, Thread, ThreadPhase};
 use crate::document::Seconds;
 use crate::rows::Columns as InColumns;
@@ -16,7 +16,7 @@ pub(crate) struct Phase<'a, F, T> {
     /// Name that the program gives, with C++ types in readable form.
     name: &'a str,
     /// Interface that marks it.
-    #[cfg_attr(test, schemars(with = "crate::schemas::foreign::PhaseKind"))]
+    #[cfg_attr(test, schemars(with = "crate::tests::schemas::foreign::PhaseKind"))]
     kind: PhaseKind,
     /// Executions of all threads that ended.
     executions: u64,
@@ -35,28 +35,12 @@ pub(crate) struct Phase<'a, F, T> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PhaseThread<'a, F> {
-    /// Number among the threads with phases; in a team the number in the team if it was free.
-    thread: u32,
-    /// Executions that ended.
-    executions: u64,
+    #[serde(flatten)]
+    facts: ThreadFacts<'a>,
     /// Executions that never ended; no figure has them.
     unended: u64,
     /// Time from begin to end.
     time_s: Seconds,
-    /// The kernel's number of the context at the latest sample.
-    cpu: Option<u32>,
-    /// Samples on another context than before.
-    moves: u64,
-    /// Number of the package; null if it is not known or the thread moved.
-    package: Option<u32>,
-    /// Number of the core in its package; null like that.
-    core: Option<u32>,
-    /// Number of the context on its core; null like that.
-    sibling: Option<u32>,
-    /// Executions with counts.
-    counted: u64,
-    /// Reason why its counts were left out, or null: no processor can have counted them in that time.
-    implausible: Option<&'a str>,
     /// States of the thread; null without `--waits`.
     states: Option<ThreadPhase>,
     /// Figures of this thread.
@@ -93,19 +77,10 @@ fn thread<'a>(
     unended: u64,
     states: &Option<ThreadPhase>,
 ) -> impl Serialize + 'a {
-    let row = &thread.row;
     PhaseThread {
-        thread: row.thread,
-        executions: row.executions,
+        facts: ThreadFacts::of(thread),
         unended,
-        time_s: Seconds(row.seconds),
-        cpu: row.cpu,
-        moves: row.moves,
-        package: thread.seat.map(|seat| seat.package),
-        core: thread.seat.map(|seat| seat.core),
-        sibling: thread.seat.map(|seat| seat.sibling),
-        counted: row.counted,
-        implausible: thread.implausible.as_deref(),
+        time_s: Seconds(thread.row.seconds),
         states: *states,
         figures: figures(columns, &thread.figures),
     }

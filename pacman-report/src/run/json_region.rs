@@ -3,7 +3,7 @@
 use pacman_events::shown::text_of;
 use serde::Serialize;
 
-use super::json_figures::figures;
+use super::json_figures::{ThreadFacts, figures};
 use super::report::{self, Columns, ProcessReport, RegionReport};
 use super::{json_slots, json_states};
 use crate::document::Seconds;
@@ -77,7 +77,7 @@ pub(crate) struct Region<'a, F, T> {
     adaptation: Option<Adaptation<'a>>,
     /// An execution that had not ended when the process did, which no other figure has; null if there
     /// was none.
-    open: Option<json_states::Open>,
+    open: Option<&'a report::OpenExecution>,
 }
 
 #[derive(Serialize)]
@@ -94,30 +94,14 @@ struct Team {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Thread<'a, F> {
-    /// Number in the team.
-    thread: u32,
-    /// Executions that it took part in.
-    executions: u64,
+    #[serde(flatten)]
+    facts: ThreadFacts<'a>,
     /// Time inside the body.
     busy_s: Seconds,
-    /// The kernel's number of the context at the latest sample.
-    cpu: Option<u32>,
-    /// Samples on another context than before.
-    moves: u64,
-    /// Number of the package; null if it is not known or the thread moved.
-    package: Option<u32>,
-    /// Number of the core in its package; null like that.
-    core: Option<u32>,
-    /// Number of the context on its core; null like that.
-    sibling: Option<u32>,
     /// Threads on other contexts of its core.
     beside: &'a [u32],
-    /// Executions with counts.
-    counted: u64,
-    /// Reason why its counts were left out, or null: no processor can have counted them in that time.
-    implausible: Option<&'a str>,
     /// States of the thread; null without `--waits`.
-    states: Option<json_states::States>,
+    states: Option<&'a report::ThreadStates>,
     /// Figures of this thread.
     figures: F,
     /// Figures without those of waits; null without `--waits`, without events, and if a wait could
@@ -156,7 +140,7 @@ pub(super) fn region<'a>(
     process: &'a ProcessReport,
     region: &'a RegionReport,
 ) -> impl Serialize + 'a {
-    let columns = &process.columns;
+    let (columns, by_state) = (&process.columns, region.by_state.as_ref());
     let team = |team: &pacman_regions::Team| Team {
         threads: team.threads,
         executions: team.executions,
@@ -186,18 +170,15 @@ pub(super) fn region<'a>(
         teams: region.teams.iter().map(team).collect(),
         efficiency: json_states::efficiency(region),
         figures: figures(columns, &region.figures),
-        useful_figures: region.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
-        waiting_figures: region
-            .by_state
-            .as_ref()
-            .map(|by_state| figures(columns, &by_state.waiting)),
+        useful_figures: by_state.map(|own| figures(columns, &own.useful)),
+        waiting_figures: by_state.map(|own| figures(columns, &own.waiting)),
         slots: region.slots.as_ref().map(json_slots::slots),
         energy: region.energy,
         threads: InColumns(move || {
             region.threads.iter().map(move |one| thread(columns, region, one))
         }),
         adaptation: region.adaptation.as_ref().map(adaptation),
-        open: region.open.as_ref().map(json_states::open),
+        open: region.open.as_ref(),
     }
 }
 
@@ -206,25 +187,15 @@ fn thread<'a>(
     region: &'a RegionReport,
     thread: &'a report::Thread,
 ) -> impl Serialize + 'a {
+    let by_state = thread.by_state.as_ref();
     Thread {
-        thread: thread.row.thread,
-        executions: thread.row.executions,
+        facts: ThreadFacts::of(thread),
         busy_s: Seconds(thread.row.seconds),
-        cpu: thread.row.cpu,
-        moves: thread.row.moves,
-        package: thread.seat.map(|seat| seat.package),
-        core: thread.seat.map(|seat| seat.core),
-        sibling: thread.seat.map(|seat| seat.sibling),
         beside: &thread.beside,
-        counted: thread.row.counted,
-        implausible: thread.implausible.as_deref(),
         states: json_states::states(region, thread.row.thread),
         figures: figures(columns, &thread.figures),
-        useful_figures: thread.by_state.as_ref().map(|by_state| figures(columns, &by_state.useful)),
-        waiting_figures: thread
-            .by_state
-            .as_ref()
-            .map(|by_state| figures(columns, &by_state.waiting)),
+        useful_figures: by_state.map(|own| figures(columns, &own.useful)),
+        waiting_figures: by_state.map(|own| figures(columns, &own.waiting)),
     }
 }
 

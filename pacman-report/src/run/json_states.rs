@@ -1,20 +1,16 @@
 //! Waits and efficiency in JSON.
 
-use std::collections::BTreeMap;
-
 use pacman_events::shown::text_of;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::report::{self, ProcessReport, RegionReport, SiteReport, ThreadStates};
 use super::text;
-use crate::document::Seconds;
-use crate::rows::Rows;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Site<'a> {
     /// Construct, by the causes of [`report::THREAD_STATES`].
-    #[cfg_attr(test, schemars(extend("description" = crate::schemas::states::causes())))]
+    #[cfg_attr(test, schemars(extend("description" = crate::tests::schemas::states::causes())))]
     cause: &'a str,
     /// MPI function; null for other constructs.
     call: Option<&'a str>,
@@ -61,16 +57,8 @@ pub(super) fn sample(region: &RegionReport) -> Option<Sample> {
 pub(super) struct Tree {
     /// Threads of the widest team.
     threads: u32,
-    /// Useful part of the threads' time: `mpi` × `serialization` × `load_balance` × `scheduling`.
-    parallel: f64,
-    /// Part outside of MPI and of waits for it.
-    mpi: f64,
-    /// The part without the time in which threads have no region.
-    serialization: f64,
-    /// The part of that without waits for threads with more to do.
-    load_balance: f64,
-    /// The part of that without the time that all threads lost alike.
-    scheduling: f64,
+    #[serde(flatten)]
+    efficiency: report::Efficiency,
     /// Distance by which `parallel` may be from the truth, because waits of short regions are estimates; 0 if
     /// they are exact. Requests for chunks of loops are estimates whose error is not known; a note says so.
     margin: f64,
@@ -132,75 +120,6 @@ struct Worst {
     share: f64,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct States {
-    /// Seconds of useful work.
-    pub(crate) useful_s: Seconds,
-    /// Seconds from the start of the region to the start of the thread's part.
-    pub(crate) starting_s: Seconds,
-    /// Seconds at the end of the region.
-    pub(crate) end_s: Seconds,
-    /// Seconds in tasks that the thread ran at the end of the region; part of `useful_s`.
-    late_tasks_s: Seconds,
-    /// Seconds of `useful_s` [on no processor](observe.md#time-on-no-processor); null if the kernel's clock of the thread could not be
-    /// read.
-    useful_off_s: Option<Seconds>,
-    /// Seconds of `waits` on no processor; null like those.
-    waiting_off_s: Option<Seconds>,
-    /// Waits by construct, by its index in `sites`.
-    #[serde(default)]
-    #[cfg_attr(test, schemars(with = "BTreeMap<String, Wait>"))]
-    pub(crate) waits: BTreeMap<usize, Wait>,
-    /// Waits that the thread left without their end; no figure has them.
-    dropped: u64,
-    /// Tasks that the library could not follow.
-    unseen_tasks: u64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Wait {
-    /// Number of waits.
-    count: u64,
-    /// Seconds, without tasks that the thread ran meanwhile.
-    pub(crate) time_s: Seconds,
-}
-
-/// An execution that had not ended.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Open {
-    /// Seconds so far, of the thread that was in it for longest.
-    time_s: Seconds,
-    /// The threads that were in it.
-    open_threads: Rows<OpenThread>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct OpenThread {
-    /// Number in the team.
-    thread: u32,
-    /// Seconds from the begin of its part to the end of the process.
-    time_s: Seconds,
-    /// The waits that had ended by construct, by its index in `sites`.
-    #[cfg_attr(test, schemars(with = "BTreeMap<String, Wait>"))]
-    open_waits: BTreeMap<usize, Wait>,
-}
-
-pub(super) fn open(open: &report::OpenExecution) -> Open {
-    let wait =
-        |&(site, count, time): &(usize, u64, f64)| (site, Wait { count, time_s: Seconds(time) });
-    let thread = |one: &report::OpenThread| OpenThread {
-        thread: one.thread,
-        time_s: Seconds(one.seconds),
-        open_waits: one.waits.iter().map(wait).collect(),
-    };
-    let threads = open.threads.iter().map(thread).collect();
-    Open { time_s: Seconds(open.seconds), open_threads: Rows(threads) }
-}
-
 pub(super) fn site(site: &SiteReport) -> Site<'_> {
     Site {
         cause: site.site.cause.word(),
@@ -216,15 +135,9 @@ pub(super) fn site(site: &SiteReport) -> Site<'_> {
 
 pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
     let tree = process.efficiency.as_ref()?;
-    let report::Efficiency { parallel, mpi, serialization, load_balance, scheduling } =
-        tree.efficiency;
     Some(Tree {
         threads: tree.threads,
-        parallel,
-        mpi,
-        serialization,
-        load_balance,
-        scheduling,
+        efficiency: tree.efficiency,
         margin: tree.margin,
         serial_s: tree.serial,
         factors: tree.factors().iter().map(factor).collect(),
@@ -270,21 +183,6 @@ pub(super) fn efficiency(region: &RegionReport) -> Option<Efficiency> {
 }
 
 /// The states of number `thread` of the team.
-pub(super) fn states(region: &RegionReport, thread: u32) -> Option<States> {
-    let threads = &region.states.as_ref()?.threads;
-    let own: &ThreadStates = threads.iter().find(|one| one.thread == thread)?;
-    let wait = |&(site, _, count, time): &(usize, _, u64, f64)| {
-        (site, Wait { count, time_s: Seconds(time) })
-    };
-    Some(States {
-        useful_s: Seconds(own.useful),
-        starting_s: Seconds(own.starting),
-        end_s: Seconds(own.end),
-        late_tasks_s: Seconds(own.states.late_tasks),
-        useful_off_s: own.useful_off.map(Seconds),
-        waiting_off_s: own.waiting_off.map(Seconds),
-        waits: own.waits.iter().map(wait).collect(),
-        dropped: own.states.dropped,
-        unseen_tasks: own.states.unseen_tasks,
-    })
+pub(super) fn states(region: &RegionReport, thread: u32) -> Option<&ThreadStates> {
+    region.states.as_ref()?.threads.iter().find(|one| one.thread == thread)
 }

@@ -1,7 +1,7 @@
 //! The size of JSON reports of wide teams.
 
 use super::json;
-use super::made::{report_on, wide};
+use super::tests::made::{report_on, wide};
 
 /// The length of the whole report for each thread of a region.
 fn bytes_of_a_thread(threads: u32, regions: usize, events: &[&str]) -> f64 {

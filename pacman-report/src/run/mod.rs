@@ -1,9 +1,7 @@
 //! The report of `pacman-pmu run`: an OpenMP program's regions, waits, phases and counts, from recordings.
 
 mod csv;
-mod ended;
 mod endings;
-mod energy;
 pub mod expected;
 #[cfg(test)]
 pub(crate) mod figures_tests;
@@ -18,8 +16,6 @@ mod json_slots;
 mod json_states;
 #[cfg(test)]
 mod json_tests;
-#[cfg(test)]
-pub(crate) mod made;
 pub mod names;
 mod open_metrics;
 mod page;
@@ -28,6 +24,8 @@ mod report;
 mod talp;
 #[cfg(test)]
 mod talp_tests;
+#[cfg(test)]
+pub(crate) mod tests;
 mod text;
 #[cfg(test)]
 mod thread_states_tests;
@@ -36,22 +34,19 @@ mod verdict;
 mod written;
 
 #[cfg(test)]
-pub(crate) use csv::columns_of_states;
-pub use ended::Ended;
-pub use energy::RunEnergy;
+pub(crate) use csv::{columns, columns_of_states};
 pub use form::Form;
 pub use json::VERSION;
 #[cfg(test)]
 pub(crate) use json::Written;
 pub(crate) use json::{StateMember, thread_states};
-pub(crate) use json_states::States;
 pub(crate) use page::assembled;
 pub use page::with as page_of;
 pub use report::{
-    Column, Columns, Count, Figures, Overview, ProcessReport, RegionReport, Report, Run,
-    named_ranks, threads_of,
+    Column, Columns, Count, Ended, Figures, Overview, ProcessReport, RegionReport, Report, Run,
+    RunEnergy, named_ranks, threads_of,
 };
-pub(crate) use report::{FIGURES, Figure};
+pub(crate) use report::{Efficiency, FIGURES, Figure};
 #[cfg(test)]
 pub(crate) use report::{THREAD_STATES, ThreadState};
 pub use text::Extent;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::made::{ThreadSpec, recording, report, timed, wide};
+use super::tests::made::{ThreadSpec, recording, report, timed, wide};
 use super::{Extent, Form};
 
 /// The members of a region in files of DLB 3.6.0 (github.com/bsc-pm/dlb, commit

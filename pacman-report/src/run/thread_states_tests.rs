@@ -6,8 +6,8 @@ use pacman_regions::Cause;
 use serde_json::Value;
 
 use crate::run::form::Form;
-use crate::run::made::{self, ThreadSpec, timed};
 use crate::run::report::{ThreadState, words};
+use crate::run::tests::made::{self, ThreadSpec, timed};
 use crate::run::text::Extent;
 
 fn form(of: &str) -> Form {

@@ -9,6 +9,7 @@ use pacman_events::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
 use super::json::VERSION;
+use crate::document;
 
 /// The most bytes of a report.
 const MOST_BYTES: u64 = 1 << 30;
@@ -22,7 +23,7 @@ struct Heading {
 /// The text of a JSON report; `purpose` is the verb of the error line.
 ///
 /// # Errors
-/// If it cannot be read, or is not a report of `run` in the present version of the format.
+/// If it cannot be read, is not a report of `run` in the present version of the format, or has a number that no JSON has.
 pub fn read_report(path: &Path, purpose: &str) -> Result<Vec<u8>> {
     let shown = shown_path(path);
     let wrong = |why: String| {
@@ -49,6 +50,7 @@ pub fn read_report(path: &Path, purpose: &str) -> Result<Vec<u8>> {
             "it has version {version} of the format, not {VERSION}: run the program again"
         )));
     }
+    document::check(&text).map_err(|error| wrong(format!("{error}; run the program again")))?;
     Ok(text)
 }
 

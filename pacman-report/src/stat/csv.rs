@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::answer::{Answer, Interval};
-use super::count::Count;
 use super::figures::{Columns, Row, Who};
+use super::json::RowFacts;
 use super::usage;
 use crate::records::csv;
 
@@ -23,19 +23,10 @@ pub(super) fn rows(answer: &Answer, interval: Interval, rows: &[Row]) -> String 
 }
 
 fn fields(answer: &Answer, interval: Interval, row: &Row) -> Vec<String> {
-    let nothing = String::new;
-    let (number, pid, tid, name, rows) = match &row.who {
-        Who::Thread { number, pid, tid, name } => {
-            (number.to_string(), pid.to_string(), tid.to_string(), name.clone(), nothing())
-        }
-        Who::Context | Who::Command { .. } => {
-            (nothing(), nothing(), nothing(), nothing(), nothing())
-        }
-        Who::Core { rows } => (nothing(), nothing(), nothing(), nothing(), rows.to_string()),
-        Who::Run(run) => (nothing(), nothing(), nothing(), run.label.clone(), nothing()),
-    };
-    let of_core = matches!(row.who, Who::Core { .. });
-    let at = |field: Option<u32>| field.map_or_else(nothing, |value| value.to_string());
+    fn at(field: Option<impl ToString>) -> String {
+        field.map_or_else(String::new, |value| value.to_string())
+    }
+    let facts = RowFacts::of(row);
     // An interval has no share of the command's time.
     let mut used = answer.usage.filter(|_| interval.number.is_none());
     let mut span = Some((interval.begin, interval.end));
@@ -46,41 +37,36 @@ fn fields(answer: &Answer, interval: Interval, row: &Row) -> Vec<String> {
     }
     let took = span.map_or(Duration::ZERO, |(begin, end)| end.saturating_sub(begin));
     let mut fields = vec![
-        span.map_or_else(nothing, |(begin, _)| nanos(begin)),
-        span.map_or_else(nothing, |(_, end)| nanos(end)),
+        at(span.map(|(begin, _)| begin.as_nanos())),
+        at(span.map(|(_, end)| end.as_nanos())),
         answer.by.id().to_string(),
-        number,
-        pid,
-        tid,
-        name,
-        rows,
-        at(row.seat.map(|seat| seat.package)),
-        at(row.seat.map(|seat| seat.core)),
-        at(row.seat.filter(|_| !of_core).map(|seat| seat.sibling)),
-        at(row.seat.filter(|_| !of_core).map(|seat| seat.cpu)),
-        row.bound.to_string(),
-        row.moved.to_string(),
-        nanos(row.figures.time),
-        row.implausible.clone().unwrap_or_default(),
+        at(facts.thread),
+        at(facts.pid),
+        at(facts.tid),
+        at(facts.name.or(facts.run)),
+        at(facts.rows),
+        at(facts.package),
+        at(facts.core),
+        at(facts.sibling),
+        at(facts.cpu),
+        facts.bound.to_string(),
+        facts.moved.to_string(),
+        row.figures.time.as_nanos().to_string(),
+        at(facts.implausible),
     ];
     fields.extend(usage::fields(used, took));
     match &row.figures.counts {
         Some(counts) => {
-            let value = |count: &Count| count.value().map_or_else(nothing, |it| it.to_string());
-            fields.extend(counts.iter().map(value));
+            fields.extend(counts.iter().map(|count| at(count.value())));
             let shares = counts.iter().filter(|_| answer.columns.rotate());
             fields.extend(shares.map(|count| count.share().to_string()));
         }
         None => {
             let groups = if answer.columns.rotate() { 2 } else { 1 };
-            fields.extend((0..groups * answer.columns.events.len()).map(|_| nothing()));
+            fields.extend((0..groups * answer.columns.events.len()).map(|_| String::new()));
         }
     }
     fields
-}
-
-fn nanos(time: Duration) -> String {
-    time.as_nanos().to_string()
 }
 
 const FIXED: [&str; 16] = [

@@ -1,14 +1,13 @@
 //! The answer for programs.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::Serialize;
 
 use super::answer::{Answer, Interval};
 use super::figures::{self, Row, Run, Who};
 use super::slots;
-use super::usage::UsageDocument;
+use super::usage::{UsageDocument, nanos};
 use crate::document::{List, ProvenanceDocument};
 use crate::exit::Exit;
 use crate::slots::Shares;
@@ -128,42 +127,50 @@ struct RunDocument {
 pub(crate) struct RowDocument<'a> {
     #[serde(flatten)]
     figures: Figures,
-    /// Number of the thread; null for other rows.
-    thread: Option<usize>,
-    /// Process of the thread.
-    #[cfg_attr(test, schemars(range(min = 0)))]
-    pid: Option<i32>,
-    /// The kernel's number of the thread.
-    #[cfg_attr(test, schemars(range(min = 0)))]
-    tid: Option<i32>,
-    /// Name of the thread.
-    name: Option<&'a str>,
-    /// Threads or contexts that a core's row sums; null for other rows.
-    rows: Option<usize>,
-    /// Number of the package; null if it is not known.
-    package: Option<u32>,
-    /// Number of the core in its package; null if it is not known.
-    core: Option<u32>,
-    /// Number of the context on its core; null for a core.
-    sibling: Option<u32>,
-    /// The kernel's number of the context; null for a core.
-    cpu: Option<u32>,
-    /// True if it was bound there.
-    bound: bool,
-    /// True if it was elsewhere, too.
-    moved: bool,
+    #[serde(flatten)]
+    facts: RowFacts<'a>,
     /// Facts about the row.
     notes: &'a [String],
-    /// Reason why its counts were left out as impossible.
-    implausible: Option<&'a str>,
-    /// Number of the run; null for other rows.
-    run: Option<&'a str>,
     /// User time of the run.
     user_ns: Option<u64>,
     /// System time of the run.
     system_ns: Option<u64>,
     /// Exit status of the run.
     exit_status: Option<u8>,
+}
+
+/// The subject of a row, for JSON and CSV.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct RowFacts<'a> {
+    /// Number of the thread; null for other rows.
+    pub(super) thread: Option<usize>,
+    /// Process of the thread.
+    #[cfg_attr(test, schemars(range(min = 0)))]
+    pub(super) pid: Option<i32>,
+    /// The kernel's number of the thread.
+    #[cfg_attr(test, schemars(range(min = 0)))]
+    pub(super) tid: Option<i32>,
+    /// Name of the thread.
+    pub(super) name: Option<&'a str>,
+    /// Threads or contexts that a core's row sums; null for other rows.
+    pub(super) rows: Option<usize>,
+    /// Number of the package; null if it is not known.
+    pub(super) package: Option<u32>,
+    /// Number of the core in its package; null if it is not known.
+    pub(super) core: Option<u32>,
+    /// Number of the context on its core; null for a core.
+    pub(super) sibling: Option<u32>,
+    /// The kernel's number of the context; null for a core.
+    pub(super) cpu: Option<u32>,
+    /// True if it was bound there.
+    pub(super) bound: bool,
+    /// True if it was elsewhere, too.
+    pub(super) moved: bool,
+    /// Reason why its counts were left out as impossible.
+    pub(super) implausible: Option<&'a str>,
+    /// Number of the run; null for other rows.
+    pub(super) run: Option<&'a str>,
 }
 
 /// The document as a reader sees it.
@@ -215,34 +222,42 @@ pub(super) fn document<'a>(
 }
 
 fn row<'a>(answer: &Answer, row: &'a Row) -> RowDocument<'a> {
-    let (thread, rows) = match &row.who {
-        Who::Thread { number, pid, tid, name } => (Some((*number, *pid, *tid, name)), None),
-        Who::Core { rows } => (None, Some(*rows)),
-        Who::Context | Who::Command { .. } | Who::Run(_) => (None, None),
-    };
     let run = run_of(row);
-    let usage = run.and_then(|run| run.usage);
-    // A core's row has several contexts.
-    let context = row.seat.filter(|_| rows.is_none());
+    let RunDocument { figures, user_ns, system_ns } = summary(answer, row);
     RowDocument {
-        figures: figures(answer, &row.figures),
-        thread: thread.map(|(number, ..)| number),
-        pid: thread.map(|(_, pid, ..)| pid),
-        tid: thread.map(|(_, _, tid, _)| tid),
-        name: thread.map(|(.., name)| name.as_str()),
-        rows,
-        package: row.seat.map(|seat| seat.package),
-        core: row.seat.map(|seat| seat.core),
-        sibling: context.map(|seat| seat.sibling),
-        cpu: context.map(|seat| seat.cpu),
-        bound: row.bound,
-        moved: row.moved,
+        figures,
+        facts: RowFacts::of(row),
         notes: &row.notes,
-        implausible: row.implausible.as_deref(),
-        run: run.map(|run| run.label.as_str()),
-        user_ns: usage.map(|usage| nanos(usage.user)),
-        system_ns: usage.map(|usage| nanos(usage.system)),
+        user_ns,
+        system_ns,
         exit_status: run.and_then(|run| run.exit).map(Exit::status),
+    }
+}
+
+impl RowFacts<'_> {
+    pub(super) fn of(row: &Row) -> RowFacts<'_> {
+        let (thread, rows) = match &row.who {
+            Who::Thread { number, pid, tid, name } => (Some((*number, *pid, *tid, name)), None),
+            Who::Core { rows } => (None, Some(*rows)),
+            Who::Context | Who::Command { .. } | Who::Run(_) => (None, None),
+        };
+        // A core's row has several contexts.
+        let context = row.seat.filter(|_| rows.is_none());
+        RowFacts {
+            thread: thread.map(|(number, ..)| number),
+            pid: thread.map(|(_, pid, ..)| pid),
+            tid: thread.map(|(_, _, tid, _)| tid),
+            name: thread.map(|(.., name)| name.as_str()),
+            rows,
+            package: row.seat.map(|seat| seat.package),
+            core: row.seat.map(|seat| seat.core),
+            sibling: context.map(|seat| seat.sibling),
+            cpu: context.map(|seat| seat.cpu),
+            bound: row.bound,
+            moved: row.moved,
+            implausible: row.implausible.as_deref(),
+            run: run_of(row).map(|run| run.label.as_str()),
+        }
     }
 }
 
@@ -280,8 +295,4 @@ fn figures(answer: &Answer, figures: &figures::Figures) -> Figures {
         metrics: names.zip(derived.iter().copied()).collect(),
         slots: slots::shares(&answer.columns, figures).map(Shares::from),
     }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -69,7 +69,7 @@ pub(super) fn fields(usage: Option<Usage>, elapsed: Duration) -> [String; 3] {
 /// The command's, so the same in each row of a run.
 pub(super) const COLUMNS: [&str; 3] = ["command_user_ns", "command_system_ns", "command_cpus_used"];
 
-fn nanos(time: Duration) -> u64 {
+pub(super) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 

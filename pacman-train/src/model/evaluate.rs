@@ -26,7 +26,7 @@ use pacman_report::document;
 /// until it decides. The predictors are ridge regression, mixtures of known programs, the 2006 paper's
 /// linear model on events, hill climbing, and "always all contexts".
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{READING}\n\n{TABLE}\n\n{FIELDS}"))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{READING}\n\n{TABLE}\n\n{CSV}\n\n{JSON}"))]
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -371,13 +371,10 @@ Reading the table:
   spent      the time of the samples, in executions at the best configuration
   of error   the program's part of the error of all programs";
 
-const FIELDS: &str = "\
+const CSV: &str = "\
 CSV:
   machine, predictor, app, threads; measured_s, predicted_s, low_s, high_s; sampled (true or
   false), error (of this time; blank where sampled), app_error and share_of_error (of this app);
-  decision, best, regret, samples, spent (of this app)
-JSON:
-  machines  a list of machine, fingerprint, configurations, left_out, and results: a list of
-            predictor and problem, or of predictor, accuracy, worst_accuracy, coverage, regret,
-            worst_regret, samples, spent and programs, with app, accuracy, share_of_error,
-            decision, best, regret, samples and spent. Shares are parts of 1.";
+  decision, best, regret, samples, spent (of this app)";
+
+const JSON: &str = include_str!("../help/evaluate.txt");

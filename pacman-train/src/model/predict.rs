@@ -24,7 +24,7 @@ use pacman_report::document;
 /// execution on each line. The command names the samples that the model needs. With all contexts
 /// sampled it also predicts from fewer samples, with wider intervals.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{TABLE}\n\n{FIELDS}"))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{TABLE}\n\n{CSV}\n\n{JSON}"))]
 pub(crate) struct PredictArgs {
     /// The model, made by pacman-pmu train
     #[arg(long, value_name = "MODEL.json")]
@@ -387,13 +387,9 @@ Exit status:
   2  bad input: another machine's model, a damaged model or invalid samples
   4  the answer could not be written";
 
-const FIELDS: &str = "\
+const CSV: &str = "\
 CSV:
   machine, app, threads, time_s, low_s and high_s (90 % interval; high_s blank if unbounded),
-  source (measured or predicted), next (sample, verify or decide, on one line)
-JSON:
-  machine   the machine of the model
-  programs  a list of app; forecasts, a list of configuration, time_s, low_s, high_s (null if
-            unbounded) and measured; smt_level, the quickest number of contexts of each core, null
-            if configurations name no cores; next, with step (sample, verify or decide), configuration,
-            events to count, and why";
+  source (measured or predicted), next (sample, verify or decide, on one line)";
+
+const JSON: &str = include_str!("../help/predict.txt");

@@ -160,7 +160,7 @@ pub(crate) struct Summary<'a> {
     /// Inputs of the model.
     features: Vec<String>,
     /// Quality of the model, by nested cross-validation that leaves one program out.
-    #[cfg_attr(test, schemars(with = "crate::schemas::CrossValidation"))]
+    #[cfg_attr(test, schemars(with = "crate::tests::schemas::CrossValidation"))]
     cross_validation: &'a CrossValidation,
 }
 
@@ -261,12 +261,4 @@ Exit status:
   2  bad input: one line on standard error gives the place and the reason
   4  the answer could not be written";
 
-const JSON: &str = "\
-JSON:
-  method, target, machine, programs, configurations
-                    the model and its training data
-  fingerprint       a checksum of the training data
-  samples           configurations to sample, in order; features: the model's inputs
-  cross_validation  accuracy and worst_accuracy of times, regret and worst_regret (shares of 1),
-                    samples until the decision, coverage of the 90 % intervals; nested, leaving one
-                    program out";
+const JSON: &str = include_str!("../help/train.txt");

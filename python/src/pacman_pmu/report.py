@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from math import isinf
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Union
 
@@ -146,7 +147,9 @@ def _documents(text: str) -> List[Any]:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_number
+        )
     except RecursionError:
         raise ReportError("damaged JSON: too many levels") from None
 
@@ -158,6 +161,11 @@ def _object(pairs: Any) -> Dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise ReportError(f"damaged JSON: member {twice} is there twice")
     return members
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return _constant(text) if isinf(number) else number
 
 
 def _constant(name: str) -> Any:

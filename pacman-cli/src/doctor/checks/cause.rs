@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Why something cannot be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(transform = crate::schemas::words_of_skipped_fields))]
+#[cfg_attr(test, schemars(transform = crate::tests::schemas::words_of_skipped_fields))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub(crate) enum Cause {

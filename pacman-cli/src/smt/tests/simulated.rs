@@ -14,7 +14,7 @@ use crate::smt::picture;
 use crate::smt::source::Source;
 use crate::smt::tsc::Tsc;
 use crate::smt::{Chosen, MethodArg, choose};
-use crate::test_snapshot::snapshot;
+use crate::tests::snapshot::snapshot;
 use pacman_report::document;
 
 /// A time that no period of the timetable and no step divides.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::{TopoArgs, topo};
 use super::{Die, shown};
-use crate::test_snapshot::snapshot;
+use crate::tests::snapshot::snapshot;
 
 /// A copied machine in its own directory, which is removed in the end.
 struct Copied(PathBuf);

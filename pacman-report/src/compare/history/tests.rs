@@ -156,7 +156,7 @@ fn open(page: &str, size: (u32, u32), probe: &str) -> Option<Value> {
 #[test]
 fn a_page_of_two_and_of_200_runs_has_its_charts_at_any_width() {
     for runs in [2, 200] {
-        let page = page::write(&moving(runs));
+        let page = page(&moving(runs));
         assert!(page.len() < 3_000_000, "{} bytes", page.len());
         for size in WIDTHS {
             let probe = "
@@ -213,8 +213,7 @@ fn hostile_labels_and_names_are_text() {
     bad["processes"][0]["regions"][0]["name"] = evil.into();
     bad["processes"][0]["sites"][0]["cause"] = evil.into();
     bad["command"] = json!([evil]);
-    let page =
-        page::write(&History::of(vec![point(evil, &[bad.clone()]), point("b", &[bad])], 0.05));
+    let page = page(&History::of(vec![point(evil, &[bad.clone()]), point("b", &[bad])], 0.05));
     let probe = "seen.foreign = count('main script, img, [onerror]');";
     for size in WIDTHS {
         let Some(seen) = open(&page, size, probe) else { return };

@@ -101,7 +101,7 @@ fn runs(history: &History) -> Grid {
     ]);
     for run in &history.runs {
         let [change, interval, verdict] = against(&run.program);
-        let efficiency = run.side.factors.as_ref().map(|factors| factors.parallel);
+        let efficiency = run.side.factors.as_ref().map(|factors| factors.tree.parallel);
         table.row(vec![
             clean(&run.label),
             run.side.began.get(..10).unwrap_or_default().to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pacman_regions::Cause;
 
 use super::{Finding, Kind};
-use crate::run::report::{ProcessReport, RegionReport};
+use crate::run::report::{ProcessReport, RegionReport, Wait};
 use crate::run::text::{seconds, share};
 use crate::words::grouped;
 
@@ -24,7 +24,9 @@ struct Requests {
 pub(super) fn of(process: &ProcessReport, region: &RegionReport) -> Option<Finding> {
     let states = region.states.as_ref()?;
     let mut loops: BTreeMap<usize, Requests> = BTreeMap::new();
-    for &(site, cause, count, seconds) in states.threads.iter().flat_map(|thread| &thread.waits) {
+    for &(site, cause, Wait { count, seconds }) in
+        states.threads.iter().flat_map(|thread| &thread.waits)
+    {
         if cause == Cause::Chunks {
             let sum = loops.entry(site).or_insert(Requests { count: 0, seconds: 0.0 });
             (sum.count, sum.seconds) = (sum.count + count, sum.seconds + seconds);
@@ -73,7 +75,7 @@ fn power_of_two(value: f64) -> Option<u64> {
 mod tests {
     use super::super::tests::findings;
     use super::*;
-    use crate::run::made;
+    use crate::run::tests::made;
 
     /// A loop of 8 s whose two threads ask for `count` chunks, which takes them `waits` seconds each.
     fn found(count: u64, waits: f64) -> Vec<Finding> {

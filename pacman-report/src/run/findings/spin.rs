@@ -60,7 +60,7 @@ mod tests {
 
     use super::super::tests::findings;
     use super::*;
-    use crate::run::made;
+    use crate::run::tests::made;
 
     /// Two threads of a region of 8 s: one has 7 s of work, of which it had no processor for `off` seconds, the
     /// other waits for it for 6 s. They ran for `ran` seconds together.

@@ -3,14 +3,15 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 
 use pacman_events::shown::command_line;
 
 use super::family::{FAMILIES, Of, RUN};
-use super::sample::Labels;
 use crate::run::report::{Efficiency, PhaseReport, ProcessReport, RegionReport, Report, Thread};
+use crate::slots::CATEGORIES;
 
 /// The file as text.
 pub(in crate::run) fn write(report: &Report) -> String {
@@ -76,21 +77,10 @@ fn add<W: Write>(process: &ProcessReport, samples: &mut [W]) -> io::Result<()> {
         .and("host", about.host.as_ref());
     let mut out = Samples(samples);
     out.add(Of::ProcessSeconds, &labels, about.seconds)?;
-    if let Some(share) = process.processor_share() {
-        out.add(Of::ProcessorShare, &labels, share)?;
-    }
-    if let Some(share) = process.useful_processor_share() {
-        out.add(Of::UsefulProcessorShare, &labels, share)?;
-    }
+    out.add_known(Of::ProcessorShare, &labels, process.processor_share())?;
+    out.add_known(Of::UsefulProcessorShare, &labels, process.useful_processor_share())?;
     if let Some(tree) = &process.efficiency {
-        let Efficiency { parallel, mpi, serialization, load_balance, scheduling } = tree.efficiency;
-        for (factor, value) in [
-            ("parallel", parallel),
-            ("mpi", mpi),
-            ("serialization", serialization),
-            ("load_balance", load_balance),
-            ("scheduling", scheduling),
-        ] {
+        for (factor, value) in Efficiency::NAMES.into_iter().zip(tree.efficiency.parts()) {
             out.add(Of::Efficiency, &labels.with("factor", factor), value)?;
         }
     }
@@ -132,15 +122,9 @@ fn region<W: Write>(
         .with("entry", &region.entry);
     out.add(Of::Executions, &labels, region.executions)?;
     out.add(Of::Seconds, &labels, region.seconds)?;
-    if let Some(sampling) = region.sampling {
-        out.add(Of::Margin, &labels, sampling.margin)?;
-    }
-    if let Some(waiting) = region.waiting {
-        out.add(Of::Waiting, &labels, waiting)?;
-    }
-    if let Some(energy) = &region.energy {
-        out.add(Of::Energy, &labels, energy.joules)?;
-    }
+    out.add_known(Of::Margin, &labels, region.sampling.map(|sampling| sampling.margin))?;
+    out.add_known(Of::Waiting, &labels, region.waiting)?;
+    out.add_known(Of::Energy, &labels, region.energy.map(|energy| energy.joules))?;
     for one in &region.threads {
         let labels = labels.with("thread", &one.row.thread.to_string());
         thread(process, region, one, &labels, out)?;
@@ -149,15 +133,9 @@ fn region<W: Write>(
     for thread in slots.cores.iter().flat_map(|core| &core.threads) {
         let Some(shares) = thread.shares else { continue };
         let labels = labels.with("thread", &thread.thread.to_string());
-        for (category, share) in [
-            ("retiring", Some(shares.retiring)),
-            ("bad_speculation", Some(shares.bad_speculation)),
-            ("frontend_bound", Some(shares.frontend_bound)),
-            ("backend_bound", Some(shares.backend_bound)),
-            ("smt_contention", shares.smt_contention),
-        ] {
-            let labels = labels.with("category", category);
-            share.map_or(Ok(()), |share| out.add(Of::Slots, &labels, share))?;
+        for ((metric, _), share) in CATEGORIES.iter().zip(shares.parts()) {
+            let category = metric.trim_start_matches("topdown-").replace('-', "_");
+            out.add_known(Of::Slots, &labels.with("category", &category), share)?;
         }
     }
     if let Some(off) = &slots.smt_off {
@@ -187,8 +165,7 @@ fn thread<W: Write>(
             out.add(Of::States, &labels.with("state", state), seconds)?;
         }
         for (state, off) in [("useful", own.useful_off), ("waiting", own.waiting_off)] {
-            let labels = labels.with("state", state);
-            off.map_or(Ok(()), |off| out.add(Of::OffProcessor, &labels, off))?;
+            out.add_known(Of::OffProcessor, &labels.with("state", state), off)?;
         }
     }
     events(process, thread, Of::Events, labels, out)
@@ -219,15 +196,40 @@ fn events<W: Write>(
 struct Samples<'a, W>(&'a mut [W]);
 
 impl<W: Write> Samples<'_, W> {
-    fn add(
-        &mut self,
-        family: Of,
-        labels: &Labels,
-        value: impl std::fmt::Display,
-    ) -> io::Result<()> {
+    fn add(&mut self, family: Of, labels: &Labels, value: impl Display) -> io::Result<()> {
         let place = family as usize;
         self.0[place].write_all(labels.line(&FAMILIES[place].sample_name(), value).as_bytes())
+    }
+
+    fn add_known(&mut self, family: Of, labels: &Labels, value: Option<f64>) -> io::Result<()> {
+        value.map_or(Ok(()), |value| self.add(family, labels, value))
     }
 }
 
 const END: &str = "# EOF\n";
+
+/// Labels of a sample, escaped, without the braces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Labels(String);
+
+impl Labels {
+    /// These labels and one more.
+    pub(super) fn with(&self, name: &str, value: &str) -> Labels {
+        let comma = if self.0.is_empty() { "" } else { "," };
+        Labels(format!("{}{comma}{name}=\"{}\"", self.0, escaped(value)))
+    }
+
+    /// These labels and one more, if it is known. An empty label is the same as none.
+    pub(super) fn and(&self, name: &str, value: Option<impl Display>) -> Labels {
+        value.map_or_else(|| self.clone(), |value| self.with(name, &value.to_string()))
+    }
+
+    /// The line of a sample.
+    pub(super) fn line(&self, name: &str, value: impl Display) -> String {
+        format!("{name}{{{}}} {value}\n", self.0)
+    }
+}
+
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

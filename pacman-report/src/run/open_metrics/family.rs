@@ -59,83 +59,67 @@ const fn ratio(name: &'static str, help: &'static str) -> Family {
 pub(super) const RUN: Family =
     Family { name: "pacman_run", kind: Kind::Info, unit: None, help: "The run and its report." };
 
-/// The families of processes, in the order of the file.
-pub(super) const FAMILIES: [Family; 22] = [
-    Family {
+/// Families and their places.
+macro_rules! families {
+    ($($of:ident: $family:expr,)+) => {
+        /// Places in [`FAMILIES`].
+        #[derive(Clone, Copy, Debug)]
+        pub(super) enum Of { $($of),+ }
+
+        /// The families of processes, in the order of the file.
+        pub(super) const FAMILIES: [Family; [$(Of::$of),+].len()] = [$($family),+];
+    };
+}
+
+families! {
+    ProcessSeconds: Family {
         name: "pacman_process_seconds",
         kind: Kind::Value,
         unit: Some("seconds"),
         help: "Wall time of the process from the loading of the library.",
     },
-    ratio(
+    ProcessorShare: ratio(
         "pacman_process_processor_share_ratio",
         "Part of the time in which its threads could run that they ran.",
     ),
-    ratio(
+    UsefulProcessorShare: ratio(
         "pacman_process_useful_processor_share_ratio",
         "Part of the useful time in regions that threads were on a processor, from run --waits.",
     ),
-    ratio("pacman_process_efficiency_ratio", "Factors of the efficiency tree, from run --waits."),
-    counter("pacman_region_executions", "Completed executions of the region."),
-    seconds("pacman_region_seconds", "Wall time of the region's executions."),
-    ratio(
+    Efficiency: ratio("pacman_process_efficiency_ratio", "Factors of the efficiency tree, from run --waits."),
+    Executions: counter("pacman_region_executions", "Completed executions of the region."),
+    Seconds: seconds("pacman_region_seconds", "Wall time of the region's executions."),
+    Margin: ratio(
         "pacman_region_margin_ratio",
         "Half of the interval of shares of the threads' time, where these are estimates.",
     ),
-    ratio("pacman_region_waiting_ratio", "Part of the threads' time without work in the region."),
-    Family {
+    Waiting: ratio("pacman_region_waiting_ratio", "Part of the threads' time without work in the region."),
+    Energy: Family {
         name: "pacman_region_energy_joules",
         kind: Kind::Counter,
         unit: Some("joules"),
         help: "Energy of all processor packages in the region's executions with a reading.",
     },
-    counter("pacman_region_thread_executions", "Executions that the thread took part in."),
-    seconds("pacman_region_thread_busy_seconds", "Time of the thread inside the region's body."),
-    seconds(
+    ThreadExecutions: counter("pacman_region_thread_executions", "Executions that the thread took part in."),
+    Busy: seconds("pacman_region_thread_busy_seconds", "Time of the thread inside the region's body."),
+    States: seconds(
         "pacman_region_thread_state_seconds",
         "Useful time, and waits by cause, from run --waits.",
     ),
-    seconds(
+    OffProcessor: seconds(
         "pacman_region_thread_off_processor_seconds",
         "Useful time and waits in which the thread was on no processor, from run --waits.",
     ),
-    counter("pacman_region_thread_events", "Events counted on the thread."),
-    ratio("pacman_region_thread_slots_ratio", "Parts of the thread's issue slots by category."),
-    ratio(
+    Events: counter("pacman_region_thread_events", "Events counted on the thread."),
+    Slots: ratio("pacman_region_thread_slots_ratio", "Parts of the thread's issue slots by category."),
+    SmtOff: ratio(
         "pacman_region_smt_off_speed_ratio",
         "Bounds of the speed with SMT off over that with SMT on.",
     ),
-    counter("pacman_phase_executions", "Executions of the phase that ended."),
-    seconds("pacman_phase_seconds", "Time of the thread that spent most in the phase."),
-    counter("pacman_phase_thread_executions", "Executions on the thread that ended."),
-    counter("pacman_phase_thread_unended", "Executions on the thread that never ended."),
-    seconds("pacman_phase_thread_seconds", "Time of the thread in the phase."),
-    counter("pacman_phase_thread_events", "Events counted on the thread in the phase."),
-];
-
-/// Places in [`FAMILIES`].
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Of {
-    ProcessSeconds,
-    ProcessorShare,
-    UsefulProcessorShare,
-    Efficiency,
-    Executions,
-    Seconds,
-    Margin,
-    Waiting,
-    Energy,
-    ThreadExecutions,
-    Busy,
-    States,
-    OffProcessor,
-    Events,
-    Slots,
-    SmtOff,
-    PhaseExecutions,
-    PhaseSeconds,
-    PhaseThreadExecutions,
-    PhaseThreadUnended,
-    PhaseThreadSeconds,
-    PhaseThreadEvents,
+    PhaseExecutions: counter("pacman_phase_executions", "Executions of the phase that ended."),
+    PhaseSeconds: seconds("pacman_phase_seconds", "Time of the thread that spent most in the phase."),
+    PhaseThreadExecutions: counter("pacman_phase_thread_executions", "Executions on the thread that ended."),
+    PhaseThreadUnended: counter("pacman_phase_thread_unended", "Executions on the thread that never ended."),
+    PhaseThreadSeconds: seconds("pacman_phase_thread_seconds", "Time of the thread in the phase."),
+    PhaseThreadEvents: counter("pacman_phase_thread_events", "Events counted on the thread in the phase."),
 }

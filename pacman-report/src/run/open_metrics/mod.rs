@@ -2,7 +2,6 @@
 
 mod document;
 mod family;
-mod sample;
 #[cfg(test)]
 mod tests;
 

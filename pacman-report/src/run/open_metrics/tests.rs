@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use pacman_regions::Recording;
 
 use super::document::{stream, write};
-use crate::run::made::{ThreadSpec, report, timed, with_phase};
+use crate::run::tests::made::{ThreadSpec, report, timed, with_phase};
 
 /// A sample: its family, its labels, its value.
 #[derive(Debug, PartialEq)]

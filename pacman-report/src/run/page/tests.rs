@@ -5,8 +5,8 @@ use pacman_suite::browser;
 use serde_json::{Value, json};
 
 use crate::run::json;
-use crate::run::made::{self, ThreadSpec, recording, report, report_on, timed, wide};
 use crate::run::report::{FIGURES, Report};
+use crate::run::tests::made::{self, ThreadSpec, recording, report, report_on, timed, wide};
 
 const SIZES: [(u32, u32); 4] = [(390, 844), (800, 600), (1280, 800), (1920, 1080)];
 

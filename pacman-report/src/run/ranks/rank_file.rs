@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
 use crate::quota::GroupAccount;
-use crate::run::ended::Ended;
-use crate::run::energy::RunEnergy;
-use crate::run::report::Run;
+use crate::run::report::{Ended, Run, RunEnergy};
 
 /// The ending of the file of a rank.
 pub const EXTENSION: &str = "recordings";

@@ -125,7 +125,7 @@ mod tests {
     use pacman_core::Topology;
     use pacman_regions::{Machine, Scheduling};
 
-    use crate::run::made;
+    use crate::run::tests::made;
 
     #[test]
     fn a_quota_that_was_not_used_up_is_no_cause() {

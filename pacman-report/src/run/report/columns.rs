@@ -6,6 +6,7 @@ use pacman_core::report::{DOUBTED, zero_count_warnings};
 use pacman_events::shown::shown;
 use pacman_metrics::language::Count as Sum;
 use pacman_regions::{EventFacts, Overhead};
+use serde::Serialize;
 
 use crate::derived::Metrics;
 use crate::words::grouped;
@@ -23,22 +24,30 @@ pub struct Columns {
 }
 
 /// One event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Column {
-    /// As it was asked for.
+    /// Name as asked.
     pub(in crate::run) name: String,
-    /// Why they may.
-    pub(in crate::run) doubt: Option<String>,
-    /// The installed table that gave it its code.
-    pub(in crate::run) table: Option<String>,
-    /// The name that metrics know it by.
-    canonical: String,
+    /// Unit of one count.
     pub(in crate::run) unit: String,
-    hardware: bool,
+    /// Reason if it was not counted.
     pub(in crate::run) uncounted: Option<String>,
-    /// The count of an execution with an empty body: that of the readings themselves.
+    /// Reason why all counts may be wrong.
+    pub(in crate::run) doubt: Option<String>,
+    /// Installed table that gave the event its code, with its lists; null for a code of another origin.
+    pub(in crate::run) table: Option<String>,
+    /// The count of an execution with an empty body, which is that of the readings themselves; null if it was not
+    /// measured.
+    #[serde(rename = "reading_count")]
     pub(in crate::run) reading: Option<u64>,
+    /// The name that metrics know it by.
+    #[serde(skip)]
+    canonical: String,
+    #[serde(skip)]
+    hardware: bool,
     /// It is in a process whose sets took turns.
+    #[serde(skip)]
     pub(in crate::run) rotates: bool,
 }
 

@@ -54,8 +54,8 @@ mod tests {
     use pacman_regions::{Overhead, Wait};
 
     use super::*;
-    use crate::run::made::described;
     use crate::run::report::Count;
+    use crate::run::tests::made::described;
 
     /// A part of 4 s, of which the thread waits for 1 s.
     fn row(counted: u64, counts: [u64; 2], waiting: [u64; 2]) -> Row {

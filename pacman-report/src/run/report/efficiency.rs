@@ -5,27 +5,44 @@
 
 use pacman_events::plural::{self, number};
 use pacman_regions::{Cause, Recording};
+use serde::{Deserialize, Serialize};
 
 use super::mpi;
 use super::region::RegionReport;
 use super::states::{Losses, Reason};
 
 /// Parts of the threads' time, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::run) struct Efficiency {
-    /// Useful time.
-    pub(in crate::run) parallel: f64,
-    /// The part that is left without the time in MPI; 1 without MPI.
-    pub(in crate::run) mpi: f64,
-    /// The part of that which is left without the time in which threads have no region.
-    pub(in crate::run) serialization: f64,
-    /// The part of that which is left without waits for threads with more to do.
-    pub(in crate::run) load_balance: f64,
-    /// The part of that which is left without the time that all threads lose alike.
-    pub(in crate::run) scheduling: f64,
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Efficiency {
+    /// Useful part of the threads' time: `mpi` × `serialization` × `load_balance` × `scheduling`.
+    pub(crate) parallel: f64,
+    /// Part outside of MPI and of waits for it.
+    pub(crate) mpi: f64,
+    /// The part without the time in which threads have no region.
+    pub(crate) serialization: f64,
+    /// The part of that without waits for threads with more to do.
+    pub(crate) load_balance: f64,
+    /// The part of that without the time that all threads lost alike.
+    pub(crate) scheduling: f64,
 }
 
 impl Efficiency {
+    /// The names of its members.
+    pub(crate) const NAMES: [&str; 5] =
+        ["parallel", "mpi", "serialization", "load_balance", "scheduling"];
+
+    /// Its members in their order.
+    pub(crate) fn parts(self) -> [f64; 5] {
+        [self.parallel, self.mpi, self.serialization, self.load_balance, self.scheduling]
+    }
+
+    /// The same from its members.
+    pub(crate) fn from_parts(parts: [f64; 5]) -> Efficiency {
+        let [parallel, mpi, serialization, load_balance, scheduling] = parts;
+        Efficiency { parallel, mpi, serialization, load_balance, scheduling }
+    }
+
     /// Of threads with `serial` seconds without a region beside these losses.
     pub(super) fn of(serial: f64, losses: &Losses) -> Option<Efficiency> {
         let all = serial + losses.there;

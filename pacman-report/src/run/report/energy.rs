@@ -3,9 +3,7 @@
 use pacman_events::plural::{self, number};
 use pacman_regions::{ProcessEnergy, Recording, Region, RegionEnergy};
 use pacman_topology::energy::Rapl;
-use serde::Serialize;
-
-use crate::run::energy::RunEnergy;
+use serde::{Deserialize, Serialize};
 
 /// The energy of the packages during a region.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -52,6 +50,19 @@ impl EnergyFigures {
 /// The mean power; `None` without time.
 pub(in crate::run) fn mean(joules: f64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| joules / seconds)
+}
+
+/// The energy of all packages during a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunEnergy {
+    /// Joules of all packages.
+    pub joules: f64,
+    /// Seconds of the run.
+    pub seconds: f64,
+    /// `powercap` or `perf`.
+    pub source: String,
+    /// The number of packages.
+    pub packages: usize,
 }
 
 impl RunEnergy {

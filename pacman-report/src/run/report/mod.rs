@@ -29,20 +29,22 @@ mod total;
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
+use std::time::SystemTime;
 
 use pacman_core::Provenance;
-use pacman_regions::{Recording, Remembered};
+use pacman_regions::{Recording, Remembered, Scheduling};
 
-use super::ended::Ended;
-use super::energy::RunEnergy;
 use super::names::Names;
+use crate::exit::Exit;
 use crate::quota::GroupAccount;
 
 pub(super) use busy::{Busy, BusyCause};
 pub(super) use columns::MOSTLY_READINGS;
 pub use columns::{Column, Columns, Count, Figures};
 pub use crowd::threads_of;
-pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
+pub(crate) use efficiency::Efficiency;
+pub(super) use efficiency::{EfficiencyTree, Factor, FactorLoss};
+pub use energy::RunEnergy;
 pub(super) use energy::{EnergyFigures, mean};
 pub(super) use figure::Members;
 pub(crate) use figure::{FIGURES, Figure, Unit};
@@ -57,7 +59,7 @@ pub(super) use process::runtime;
 pub use region::RegionReport;
 pub(super) use seats::Seat;
 pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
-pub(super) use states::{Losses, Reason, SiteReport, ThreadStates, WaitSum};
+pub(super) use states::{Losses, Reason, SiteReport, ThreadStates, Wait, WaitSum};
 pub(super) use thread::Thread;
 pub(super) use thread_state::words;
 pub(crate) use thread_state::{THREAD_STATES, ThreadState};
@@ -100,6 +102,21 @@ pub struct Run {
     pub energy: Option<RunEnergy>,
     /// The account of the control group whose quota is the tightest.
     pub quota: Option<GroupAccount>,
+}
+
+/// The end of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// The process that was waited for; 0 where there was none.
+    pub pid: u32,
+    /// Its exit status, or its signal.
+    pub exit: Exit,
+    /// Seconds from its start.
+    pub seconds: f64,
+    /// The time.
+    pub at: SystemTime,
+    /// The kernel's account of its first thread.
+    pub scheduling: Option<Scheduling>,
 }
 
 impl Deref for Report {

@@ -7,15 +7,18 @@ use pacman_regions::{Recording, Wait};
 use serde::Serialize;
 
 /// The MPI calls of one process.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct MpiReport {
-    /// By name, those with the most time first.
+    /// MPI functions, those with the most time first.
     pub(in crate::run) calls: Vec<MpiCall>,
     /// The seconds outside of regions by thread: its number in
     /// [`OutsideWaits`](pacman_regions::OutsideWaits), whether it starts regions, and the seconds.
+    #[serde(skip)]
     pub(in crate::run) threads: Vec<(u32, bool, f64)>,
-    /// The seconds outside of regions of the thread that starts regions; without regions, of the thread
-    /// with the most. The threads of its teams wait meanwhile.
+    /// Time outside of regions, of the thread that starts regions; without regions, of the thread with the most.
+    // The threads of its teams wait meanwhile.
+    #[serde(rename = "outside_s")]
     pub(in crate::run) outside: f64,
 }
 

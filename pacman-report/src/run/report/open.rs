@@ -1,27 +1,41 @@
 //! Executions that had not ended when the process did.
 
-use pacman_regions::{Ending, OpenPart, Region};
+use std::collections::BTreeMap;
 
-use super::states::SiteReport;
+use pacman_regions::{Ending, OpenPart, Region};
+use serde::Serialize;
+
+use super::states::{SiteReport, Wait};
+use crate::document::nanoseconds;
+use crate::rows::Rows;
 use crate::words::{seconds, share};
 use pacman_events::plural::number;
 
 /// An execution of a region without its end. No other figure has it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct OpenExecution {
-    /// The time so far of the thread that was in it for longest.
+    /// Seconds so far, of the thread that was in it for longest.
+    #[serde(rename = "time_s", serialize_with = "nanoseconds")]
     pub(in crate::run) seconds: f64,
-    pub(in crate::run) threads: Vec<OpenThread>,
+    /// The threads that were in it.
+    #[serde(rename = "open_threads")]
+    pub(in crate::run) threads: Rows<OpenThread>,
 }
 
 /// A thread that was in such an execution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct OpenThread {
+    /// Number in the team.
     pub(in crate::run) thread: u32,
-    /// From the begin of its part to the end of the process.
+    /// Seconds from the begin of its part to the end of the process.
+    #[serde(rename = "time_s", serialize_with = "nanoseconds")]
     pub(in crate::run) seconds: f64,
-    /// The waits that had ended: the index of the site, their number and their time.
-    pub(in crate::run) waits: Vec<(usize, u64, f64)>,
+    /// The waits that had ended by construct, by its index in `sites`.
+    #[serde(rename = "open_waits")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, Wait>"))]
+    waits: BTreeMap<usize, Wait>,
 }
 
 impl OpenExecution {
@@ -30,21 +44,24 @@ impl OpenExecution {
         let thread = |part: &OpenPart| OpenThread {
             thread: part.thread,
             seconds: (end - part.since).max(0.0),
-            waits: part.waits.iter().map(|wait| (wait.site, wait.count, wait.seconds)).collect(),
+            waits: part.waits.iter().map(|wait| (wait.site, wait.into())).collect(),
         };
         let threads: Vec<OpenThread> = region.open.iter().map(thread).collect();
         let seconds = threads.iter().map(|thread| thread.seconds).fold(0.0, f64::max);
-        (!threads.is_empty()).then_some(OpenExecution { seconds, threads })
+        (!threads.is_empty()).then_some(OpenExecution { seconds, threads: Rows(threads) })
     }
 
     /// The construct at which the threads waited for longest, and its part of their time.
     fn worst(&self) -> Option<(usize, f64)> {
-        let all: f64 = self.threads.iter().map(|thread| thread.seconds).sum();
-        let waits = || self.threads.iter().flat_map(|thread| &thread.waits);
-        let of =
-            |site: usize| -> f64 { waits().filter(|wait| wait.0 == site).map(|wait| wait.2).sum() };
-        let sums = waits().map(|wait| (wait.0, of(wait.0) / all));
-        sums.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|worst| worst.1 > 0.0)
+        let threads = &self.threads.0;
+        let all: f64 = threads.iter().map(|thread| thread.seconds).sum();
+        let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
+        for (site, wait) in threads.iter().flat_map(|thread| &thread.waits) {
+            *sums.entry(*site).or_default() += wait.seconds / all;
+        }
+        sums.into_iter()
+            .max_by(|one, other| one.1.total_cmp(&other.1))
+            .filter(|worst| worst.1 > 0.0)
     }
 
     /// The sentence about it, in the region `name`.
@@ -61,7 +78,7 @@ impl OpenExecution {
         format!(
             "{name}: an execution was open when {when}: {} so far on {}{}; no other figure has it",
             seconds(self.seconds),
-            number(self.threads.len(), "thread"),
+            number(self.threads.0.len(), "thread"),
             waited.unwrap_or_default()
         )
     }

@@ -51,21 +51,33 @@ pub(in crate::run) struct RankSummary {
 }
 
 /// A region in all ranks that ran it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct RegionSummary {
+    /// Name of the region.
     pub(in crate::run) name: String,
+    /// Source file.
     pub(in crate::run) file: Option<String>,
+    /// Line of the source.
     pub(in crate::run) line: Option<u32>,
-    /// The number of processes that ran it.
+    /// Processes that ran it.
     pub(in crate::run) processes: usize,
+    /// Executions in all processes.
     pub(in crate::run) executions: u64,
-    /// The sum over the processes.
+    /// Sum of the times of all processes.
+    #[serde(rename = "time_s")]
     pub(in crate::run) seconds: f64,
-    /// The longest time in one process.
+    /// Mean time of a process.
+    #[serde(rename = "mean_s")]
+    pub(in crate::run) mean: f64,
+    /// Time in the slowest process.
+    #[serde(rename = "longest_s")]
     pub(in crate::run) longest: f64,
-    /// The rank of that process.
+    /// Rank of that process.
     pub(in crate::run) slowest: u32,
-    /// The part of all threads' time that they waited, if it is known of any process.
+    /// Longest time over the mean; 1 is even.
+    pub(in crate::run) imbalance: Option<f64>,
+    /// Part of all threads' time that they waited.
     pub(in crate::run) waiting: Option<f64>,
 }
 
@@ -98,12 +110,8 @@ impl Overview {
                     name: name.text.clone(),
                     file: name.file.clone(),
                     line: name.line,
-                    processes: 0,
-                    executions: 0,
-                    seconds: 0.0,
-                    longest: 0.0,
                     slowest: rank.rank,
-                    waiting: None,
+                    ..RegionSummary::default()
                 });
                 self.regions.len() - 1
             });
@@ -127,6 +135,10 @@ impl Overview {
     pub(in crate::run) fn finished(mut self) -> Overview {
         self.ranks.sort_by_key(|rank| (rank.rank, rank.pid));
         self.regions.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
+        for region in &mut self.regions {
+            region.mean = region.seconds / region.processes as f64;
+            region.imbalance = (region.seconds > 0.0).then(|| region.longest / region.mean);
+        }
         self
     }
 
@@ -146,13 +158,6 @@ impl Overview {
     /// Whether there are several ranks.
     pub(in crate::run) fn has_several(&self) -> bool {
         self.ranks.windows(2).any(|two| two[0].rank != two[1].rank)
-    }
-}
-
-impl RegionSummary {
-    /// The longest time of a process over the mean; 1 is even.
-    pub(in crate::run) fn imbalance(&self) -> Option<f64> {
-        (self.seconds > 0.0).then(|| self.longest * self.processes as f64 / self.seconds)
     }
 }
 

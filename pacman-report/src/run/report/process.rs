@@ -10,7 +10,7 @@ use pacman_regions::{
 
 use super::columns::{Columns, Figures};
 use super::efficiency::{self, EfficiencyTree};
-use super::energy;
+use super::energy::{self, RunEnergy};
 use super::mpi::MpiReport;
 use super::phase::PhaseReport;
 use super::region::RegionReport;
@@ -20,7 +20,6 @@ use super::total::total_of;
 use crate::implausible::{leave_out, leave_out_of_phases};
 use crate::quota::Throttled;
 use crate::run::endings;
-use crate::run::energy::RunEnergy;
 use crate::run::names::{Name, Names, tell_apart};
 
 /// The report of a process.

@@ -148,7 +148,7 @@ impl RegionReport {
         match (sizes().min(), sizes().max()) {
             (Some(least), Some(most)) if least == most => most.to_string(),
             (Some(least), Some(most)) => format!("{least}-{most}"),
-            _ => self.open.as_ref().map_or("?".into(), |open| open.threads.len().to_string()),
+            _ => self.open.as_ref().map_or("?".into(), |open| open.threads.0.len().to_string()),
         }
     }
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use pacman_regions::{Cause, Region, Row, States, WaitSite};
+use pacman_regions::{Cause, Region, Row, WaitSite};
+use serde::{Serialize, Serializer};
 
 use super::thread_state::ThreadState;
 use super::total::total_of;
+use crate::document::{nanoseconds, optional_nanoseconds};
 use crate::run::names::Name;
 
 /// A waiting construct with its name.
@@ -61,36 +63,73 @@ impl Reason {
 }
 
 /// The states of one thread, in seconds.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::run) struct ThreadStates {
+    #[serde(skip)]
     pub(in crate::run) thread: u32,
     /// Wall time of the executions that it took part in.
+    #[serde(skip)]
     pub(in crate::run) there: f64,
+    /// Seconds of useful work.
+    #[serde(rename = "useful_s", serialize_with = "nanoseconds")]
     pub(in crate::run) useful: f64,
+    /// Seconds from the start of the region to the start of the thread's part.
+    #[serde(rename = "starting_s", serialize_with = "nanoseconds")]
     pub(in crate::run) starting: f64,
-    /// At the end of the region.
+    /// Seconds at the end of the region.
+    #[serde(rename = "end_s", serialize_with = "nanoseconds")]
     pub(in crate::run) end: f64,
-    /// By construct: the index of the site, its cause, the number of waits, and their time.
-    pub(in crate::run) waits: Vec<(usize, Cause, u64, f64)>,
-    /// Seconds of useful time on no processor, if the kernel's clock could be read.
+    /// Seconds in tasks that the thread ran at the end of the region; part of `useful_s`.
+    #[serde(rename = "late_tasks_s", serialize_with = "nanoseconds")]
+    late_tasks: f64,
+    /// Seconds of `useful_s` [on no processor](observe.md#time-on-no-processor); null if the kernel's clock of the thread could not be
+    /// read.
+    #[serde(rename = "useful_off_s", serialize_with = "optional_nanoseconds")]
     pub(in crate::run) useful_off: Option<f64>,
-    /// The same of waits at constructs.
+    /// Seconds of `waits` on no processor; null like those.
+    #[serde(rename = "waiting_off_s", serialize_with = "optional_nanoseconds")]
     pub(in crate::run) waiting_off: Option<f64>,
-    pub(in crate::run) states: States,
+    /// Waits by construct, by its index in `sites`.
+    #[serde(serialize_with = "by_site")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, Wait>"))]
+    pub(in crate::run) waits: Vec<(usize, Cause, Wait)>,
+    /// Waits that the thread left without their end; no figure has them.
+    dropped: u64,
+    /// Tasks that the library could not follow.
+    unseen_tasks: u64,
+}
+
+/// The waits of a thread at a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::run) struct Wait {
+    /// Number of waits.
+    pub(in crate::run) count: u64,
+    /// Seconds, without tasks that the thread ran meanwhile.
+    #[serde(rename = "time_s", serialize_with = "nanoseconds")]
+    pub(in crate::run) seconds: f64,
+}
+
+impl From<&pacman_regions::Wait> for Wait {
+    fn from(wait: &pacman_regions::Wait) -> Wait {
+        Wait { count: wait.count, seconds: wait.seconds }
+    }
+}
+
+fn by_site<S: Serializer>(waits: &[(usize, Cause, Wait)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(waits.iter().map(|(site, _, wait)| (site, wait)))
 }
 
 impl ThreadStates {
     fn of(region: &Region, row: &Row, sites: &[SiteReport]) -> Option<ThreadStates> {
-        let states = row.states.clone()?;
+        let states = row.states.as_ref()?;
         let teams = region.teams.iter().filter(|team| team.threads > row.thread);
         let there = total_of(teams.map(|team| team.seconds));
         let cause = |site: usize| sites.get(site).map_or(Cause::Worksharing, |one| one.site.cause);
-        let waits: Vec<(usize, Cause, u64, f64)> = states
-            .waits
-            .iter()
-            .map(|wait| (wait.site, cause(wait.site), wait.count, wait.seconds))
-            .collect();
-        let inside = total_of(waits.iter().map(|wait| wait.3));
+        let waits: Vec<(usize, Cause, Wait)> =
+            states.waits.iter().map(|wait| (wait.site, cause(wait.site), wait.into())).collect();
+        let inside = total_of(waits.iter().map(|wait| wait.2.seconds));
         let useful = (row.seconds - inside).max(0.0) + states.late_tasks;
         // Clocks of two threads are read at different moments: a little below 0 is 0.
         let end = (there - states.starting - row.seconds - states.late_tasks).max(0.0);
@@ -104,10 +143,12 @@ impl ThreadStates {
             useful,
             starting,
             end,
-            waits,
+            late_tasks: states.late_tasks,
             useful_off,
             waiting_off,
-            states,
+            waits,
+            dropped: states.dropped,
+            unseen_tasks: states.unseen_tasks,
         })
     }
 
@@ -127,13 +168,13 @@ impl ThreadStates {
         let ends = [(Reason::Start, self.starting), (Reason::End, self.end)];
         let sites = self.waits.iter();
         ends.into_iter()
-            .chain(sites.map(|&(site, cause, _, seconds)| (Reason::Site(site, cause), seconds)))
+            .chain(sites.map(|&(site, cause, wait)| (Reason::Site(site, cause), wait.seconds)))
     }
 
     /// Seconds of waits in this state.
     pub(in crate::run) fn waited(&self, state: &ThreadState) -> f64 {
         let of = self.waits.iter().filter(|(_, cause, ..)| *ThreadState::of(*cause) == *state);
-        total_of(of.map(|wait| wait.3))
+        total_of(of.map(|wait| wait.2.seconds))
     }
 }
 
@@ -242,7 +283,7 @@ impl RegionStates {
         let mut sums: BTreeMap<Reason, WaitSum> = BTreeMap::new();
         for thread in &self.threads {
             let counts =
-                [None, None].into_iter().chain(thread.waits.iter().map(|wait| Some(wait.2)));
+                [None, None].into_iter().chain(thread.waits.iter().map(|wait| Some(wait.2.count)));
             for ((reason, seconds), count) in thread.by_reason().zip(counts) {
                 let sum =
                     sums.entry(reason).or_insert(WaitSum { reason, count: None, seconds: 0.0 });

@@ -12,8 +12,8 @@ use super::process::ProcessReport;
 use super::region::RegionReport;
 use super::seats::Seats;
 use super::states::Reason;
-use crate::run::made::described;
 use crate::run::names::{Name, Names};
+use crate::run::tests::made::described;
 
 pub(in crate::run) fn row(
     thread: u32,

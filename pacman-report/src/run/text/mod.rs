@@ -4,7 +4,6 @@ mod adaptation;
 mod amount;
 mod efficiency;
 mod energy;
-mod extent;
 mod mpi;
 mod overview;
 mod phases;
@@ -22,7 +21,6 @@ use amount::{absent, left_out_here, percent};
 pub(super) use amount::{joules, metric, number, quantity, rate, watts};
 pub(crate) use amount::{of_unit, rounded, seconds, share, signed};
 pub(super) use efficiency::{at, help, meaning, name, reason_at};
-pub use extent::Extent;
 pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
 use pacman_core::event::installed;
@@ -31,6 +29,15 @@ use pacman_events::plural;
 use pacman_events::shown::command_line;
 pub(super) use sampling::within;
 pub(super) use slots::sentence as smt_off_sentence;
+
+/// The parts of a report that its reader asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    /// On a terminal, where a report is between the program's output and the prompt.
+    pub is_short: bool,
+    /// A line for each thread of wide teams, too.
+    pub each_thread: bool,
+}
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it. Lines
 /// have at most `width` columns.

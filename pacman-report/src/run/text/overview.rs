@@ -2,7 +2,7 @@
 
 use pacman_core::export::grid::{Column, Grid};
 
-use super::amount::{rounded, seconds, share};
+use super::amount::{absent, rounded, seconds, share};
 use crate::run::report::{Overview, RankSummary, RegionSummary};
 use crate::words::{clean, grouped};
 
@@ -69,19 +69,15 @@ fn region_table(regions: &[RegionSummary]) -> Grid {
         table.row(vec![
             region.processes.to_string(),
             grouped(region.executions),
-            seconds(region.seconds / region.processes.max(1) as f64),
+            seconds(region.mean),
             seconds(region.longest),
             region.slowest.to_string(),
-            region.imbalance().map_or_else(absent, |value| format!("{value:.2}")),
+            region.imbalance.map_or_else(absent, |value| format!("{value:.2}")),
             region.waiting.map_or_else(absent, share),
             clean(&region.name),
         ]);
     }
     table
-}
-
-fn absent() -> String {
-    "-".into()
 }
 
 /// Ranks, and regions, on standard error.

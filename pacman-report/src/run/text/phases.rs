@@ -2,8 +2,8 @@
 
 use pacman_core::export::grid::{Column, Grid};
 
+use super::Extent;
 use super::amount::{absent, metric, percent, quantity, seconds};
-use super::extent::Extent;
 use super::spread::{IN_FULL, Spread};
 use crate::run::report::{Figures, PhaseReport, ProcessReport, Thread};
 use crate::words::{clean, grouped};

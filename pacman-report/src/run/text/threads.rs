@@ -2,8 +2,8 @@
 
 use pacman_core::export::grid::{Column, Grid};
 
+use super::Extent;
 use super::amount::{absent, seconds};
-use super::extent::Extent;
 use super::spread::{IN_FULL, Spread};
 use crate::run::report::{ProcessReport, RegionReport};
 use crate::words::{clean, grouped};
@@ -90,7 +90,7 @@ const ROWS: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::made::{report_on, wide};
+    use crate::run::tests::made::{report_on, wide};
     use crate::run::text::write;
 
     fn text(threads: u32, extent: Extent) -> String {

@@ -89,7 +89,7 @@ mod tests {
     use pacman_regions::{Recording, Wait};
 
     use super::*;
-    use crate::run::made::{ThreadSpec, report, timed};
+    use crate::run::tests::made::{ThreadSpec, report, timed};
 
     /// A region of two threads that wait at `sites` lines, at the line `n` for `n` times 40 ms each.
     fn waiting_at(sites: usize) -> Recording {

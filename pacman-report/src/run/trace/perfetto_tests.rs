@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pacman_regions::{ExecutionLog, LoggedExecution, LoggedWait, Recording};
 use serde_json::Value;
 
-use crate::run::made::{self, ThreadSpec, timed};
 use crate::run::report::Report;
+use crate::run::tests::made::{self, ThreadSpec, timed};
 use crate::run::{Extent, Form};
 
 /// The fields of a message, in their order.

@@ -5,8 +5,8 @@ use std::time::UNIX_EPOCH;
 use pacman_regions::{Rank, Recording, TimelineRow};
 use serde_json::Value;
 
-use crate::run::made::{self, ThreadSpec, recording, timed};
 use crate::run::report::Report;
+use crate::run::tests::made::{self, ThreadSpec, recording, timed};
 use crate::run::{Extent, Form};
 
 /// A report on a run that began in 1970.

@@ -64,7 +64,7 @@ fn parts(process: &ProcessReport, region: &RegionReport, thread: &Thread) -> Vec
         return vec![part("total", region.name.text.clone(), thread.row.seconds)];
     };
     let mut parts = vec![part("useful", "useful".into(), states.useful)];
-    let counts = [None, None].into_iter().chain(states.waits.iter().map(|wait| Some(wait.2)));
+    let counts = [None, None].into_iter().chain(states.waits.iter().map(|wait| Some(wait.2.count)));
     parts.extend(states.by_reason().zip(counts).map(|((reason, seconds), count)| Part {
         count,
         ..part("wait", reason_at(reason, &process.sites), seconds)

@@ -2,8 +2,7 @@
 
 use pacman_metrics::slots::Verdict;
 
-use super::place::titled;
-use super::sentence::Sentence;
+use super::sentence::{Sentence, titled};
 use crate::run::report::RegionReport;
 use crate::run::text::{share, smt_off_sentence};
 

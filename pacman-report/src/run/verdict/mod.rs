@@ -4,7 +4,6 @@ mod contention;
 mod costs;
 mod headline;
 mod kind;
-mod place;
 mod sentence;
 mod shared;
 #[cfg(test)]
@@ -15,8 +14,7 @@ use super::text::{help, reason_at, share};
 use costs::Cost;
 pub(super) use headline::Headline;
 use kind::Kind;
-use place::titled;
-use sentence::Sentence;
+use sentence::{Sentence, titled};
 
 /// The verdict.
 #[derive(Debug)]
@@ -108,7 +106,7 @@ fn without_processors(processes: &[&ProcessReport], several: bool) -> Option<Ver
     }
     let Busy { ran, cause } = Busy::of(process, processes.iter().copied())?;
     let of = match several {
-        true => format!(" of {}", place::process(process)),
+        true => format!(" of {}", sentence::process(process)),
         false => String::new(),
     };
     let times = "Times below are in part waits for a processor";
@@ -155,7 +153,7 @@ fn blame<'a>(kind: Kind, part: f64, cost: &Cost<'a>, several: bool) -> Verdict<'
                 sentence = sentence.plain(" in ").strong(&titled(region));
             }
             if several {
-                sentence = sentence.plain(&format!(" of {}", place::process(process)));
+                sentence = sentence.plain(&format!(" of {}", sentence::process(process)));
             }
             let waits = format!(": threads wait {}.", reason_at(reason, &process.sites));
             (sentence.plain(&waits), Some(reason))

@@ -3,8 +3,7 @@
 use pacman_events::plural;
 use std::collections::BTreeSet;
 
-use super::place::titled;
-use super::sentence::Sentence;
+use super::sentence::{Sentence, titled};
 use crate::run::report::{ProcessReport, RegionReport, Thread};
 use crate::run::text::{number, seconds, share};
 

@@ -2,8 +2,8 @@
 
 use pacman_regions::{Recording, Scheduling};
 
-use crate::run::made::{ThreadSpec, report, timed};
 use crate::run::report::{ProcessReport, Report};
+use crate::run::tests::made::{ThreadSpec, report, timed};
 use crate::run::verdict;
 
 fn thread(busy: f64, start: f64, waits: f64, cpu: u32) -> ThreadSpec {
@@ -144,7 +144,7 @@ fn a_shared_core_is_no_cause_where_its_threads_are_fast_or_locked() {
 
 #[test]
 fn without_timed_waits_there_is_no_verdict() {
-    let recording = crate::run::made::recording(1);
+    let recording = crate::run::tests::made::recording(1);
     let report = report(&[recording]);
     let processes: Vec<&ProcessReport> = report.observed().collect();
     assert!(verdict::of(&processes).is_none());

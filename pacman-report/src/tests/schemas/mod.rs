@@ -6,6 +6,7 @@
 pub(crate) mod foreign;
 mod format;
 mod held;
+mod help;
 mod session;
 pub(crate) mod states;
 mod table;
@@ -15,7 +16,7 @@ use crate::{compare, run, stat};
 
 #[test]
 fn the_schemas_and_the_tables_are_those_of_the_types() {
-    held::hold(&[
+    let formats = [
         Format::of::<compare::Document>("compare", "Comparison of runs (pacman-compare)"),
         Format::of::<compare::HistoryDocument>(
             "history",
@@ -27,5 +28,22 @@ fn the_schemas_and_the_tables_are_those_of_the_types() {
             "stat",
             "Counts of a command (pacman-stat); one document, or one for each interval",
         ),
-    ]);
+    ];
+    held::hold(&formats);
+    let [compare, history, run, _, stat] = &formats;
+    help::hold("pacman-cli", compare, 0);
+    help::hold("pacman-cli", history, 1);
+    help::hold("pacman-cli", run, 1);
+    help::hold("pacman-cli", stat, 2);
+    held::hold_file("../pacman-cli/src/help/run-csv.txt", &csv());
+}
+
+/// The columns of `run`'s CSV for its help.
+fn csv() -> String {
+    let names = run::columns().join(",");
+    let lines = help::wrapped(&names, ',', 96).join("\n  ");
+    format!(
+        "CSV, a row for each thread of a region or phase:\n  {lines}\n  and columns for each event, such as CYCLES \
+         [cycles], or CYCLES? [cycles] if its counts may be\n  wrong. Absent values are empty."
+    )
 }

@@ -5,11 +5,13 @@
 //! `BLESS=1 cargo test -p pacman-train --lib schemas`.
 
 #[allow(dead_code, reason = "the everyday command needs more of it")]
-#[path = "../../pacman-report/src/schemas/format.rs"]
+#[path = "../../../pacman-report/src/tests/schemas/format.rs"]
 mod format;
-#[path = "../../pacman-report/src/schemas/held.rs"]
+#[path = "../../../pacman-report/src/tests/schemas/held.rs"]
 mod held;
-#[path = "../../pacman-report/src/schemas/table.rs"]
+#[path = "../../../pacman-report/src/tests/schemas/help.rs"]
+mod help;
+#[path = "../../../pacman-report/src/tests/schemas/table.rs"]
 mod table;
 
 use std::collections::BTreeSet;
@@ -41,14 +43,16 @@ pub(crate) struct CrossValidation {
 
 #[test]
 fn the_schemas_and_the_tables_are_those_of_the_types() {
-    held::hold(&[
+    let formats = [
         Format::of::<model::EvaluateDocument>(
             "evaluate",
             "Quality of predictors (pacman-pmu evaluate --json)",
         ),
         Format::of::<model::PredictDocument>("predict", "Prediction (pacman-pmu predict --json)"),
         Format::of::<model::Summary>("train", "A trained model (pacman-pmu train --json)"),
-    ]);
+    ];
+    held::hold(&formats);
+    formats.iter().for_each(|format| help::hold("pacman-train", format, 3));
 }
 
 #[test]

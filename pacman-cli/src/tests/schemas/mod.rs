@@ -5,11 +5,13 @@
 
 mod either;
 pub(crate) mod foreign;
-#[path = "../../../pacman-report/src/schemas/format.rs"]
+#[path = "../../../../pacman-report/src/tests/schemas/format.rs"]
 mod format;
-#[path = "../../../pacman-report/src/schemas/held.rs"]
+#[path = "../../../../pacman-report/src/tests/schemas/held.rs"]
 mod held;
-#[path = "../../../pacman-report/src/schemas/table.rs"]
+#[path = "../../../../pacman-report/src/tests/schemas/help.rs"]
+mod help;
+#[path = "../../../../pacman-report/src/tests/schemas/table.rs"]
 mod table;
 
 use std::collections::BTreeSet;
@@ -78,7 +80,13 @@ pub(crate) fn words_of_skipped_fields(schema: &mut Schema) {
 
 #[test]
 fn the_schemas_and_the_tables_are_those_of_the_types() {
-    held::hold(&formats());
+    let formats = formats();
+    held::hold(&formats);
+    // The manual alone has the others.
+    let in_help = ["budget", "doctor", "memory", "metrics", "smt", "validate"];
+    for format in formats.iter().filter(|format| in_help.contains(&format.name)) {
+        help::hold("pacman-cli", format, 2);
+    }
 }
 
 #[test]

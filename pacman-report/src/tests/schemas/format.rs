@@ -65,11 +65,18 @@ fn restrict(schema: &mut Value, name: &str) {
 /// Replaces the links of descriptions by their texts.
 fn unlink(schema: &mut Value) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
-        while let Some((begin, middle, end)) = link(text) {
-            *text = format!("{}{}{}", &text[..begin], &text[begin + 1..middle], &text[end + 1..]);
-        }
+        *text = unlinked(text);
     }
     for_each_part(schema, &mut unlink);
+}
+
+/// The text with the texts of its links in their places.
+pub(super) fn unlinked(text: &str) -> String {
+    let mut text = text.to_owned();
+    while let Some((begin, middle, end)) = link(&text) {
+        text = format!("{}{}{}", &text[..begin], &text[begin + 1..middle], &text[end + 1..]);
+    }
+    text
 }
 
 /// The places of `[`, `]` and `)` of the first link.

@@ -90,7 +90,7 @@ fn everywhere(schema: &Value) -> Vec<&Value> {
 }
 
 /// The objects that a value of this schema is or contains, with their paths.
-fn objects_in(schema: &Value, path: String) -> Vec<(String, &Value)> {
+pub(super) fn objects_in(schema: &Value, path: String) -> Vec<(String, &Value)> {
     let alternatives = ["anyOf", "oneOf"].iter().filter_map(|key| schema[key].as_array()).flatten();
     let mut objects: Vec<(String, &Value)> =
         alternatives.flat_map(|one| objects_in(one, path.clone())).collect();
@@ -106,7 +106,7 @@ fn objects_in_part(part: &Value, path: String) -> Vec<(String, &Value)> {
     if part.is_object() { objects_in(part, path) } else { Vec::new() }
 }
 
-fn properties(schema: &Value) -> &Map<String, Value> {
+pub(super) fn properties(schema: &Value) -> &Map<String, Value> {
     static NONE: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
     schema["properties"].as_object().unwrap_or(&NONE)
 }
@@ -116,7 +116,7 @@ fn code(text: &str) -> String {
 }
 
 /// The values of a schema in words.
-fn kind(schema: &Value) -> String {
+pub(super) fn kind(schema: &Value) -> String {
     let mut kinds = kinds(schema);
     kinds.dedup();
     let last = kinds.pop().unwrap_or_default();

@@ -1,0 +1,3 @@
+//! The runs of the tests.
+
+pub(crate) mod made;

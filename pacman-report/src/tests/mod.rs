@@ -1,0 +1,3 @@
+//! Documents against their schemas and the manual.
+
+pub(crate) mod schemas;
