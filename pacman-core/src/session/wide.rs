@@ -104,7 +104,7 @@ impl SystemWide {
     /// `InvalidInput` for a phase of another session; the last context's error if no context
     /// can be counted any more.
     pub fn begin(&mut self, phase: Phase) -> Result<()> {
-        self.own(phase)?;
+        self.shared.own(phase)?;
         self.each(|context| {
             context.check()?;
             // SAFETY: its own record.
@@ -120,7 +120,7 @@ impl SystemWide {
     /// `PhaseOrder` if `phase` is not the one begun last; otherwise as for
     /// [`begin`](Self::begin).
     pub fn end(&mut self, phase: Phase) -> Result<()> {
-        self.own(phase)?;
+        self.shared.own(phase)?;
         if self.open.last() != Some(&phase) {
             return Err(Error::new(
                 ErrorKind::PhaseOrder,
@@ -172,20 +172,6 @@ impl SystemWide {
             Some(error) if !left => Err(error),
             _ => Ok(()),
         }
-    }
-
-    fn own(&self, phase: Phase) -> Result<()> {
-        if phase.session == self.shared.number() as u32 {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::InvalidInput,
-            format!(
-                "cannot use this phase in session {:?}: it belongs to another session; define it \
-                 with this session's phase()",
-                self.shared.name()
-            ),
-        ))
     }
 }
 
