@@ -197,7 +197,7 @@ impl Session {
             let arrival = Arrival { number, tid, name, cpu, bound, caps, since };
             ThreadRecord::new(arrival, shared.events(), sets, shared.log())
         });
-        owner.number(record.number);
+        owner.number(record.arrival.number);
         Ok(Attached::new(owner, record, Arc::clone(shared), place, binding))
     }
 

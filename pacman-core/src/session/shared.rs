@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use super::members::{Members, Past};
 use super::observer::{Observer, bits};
-use super::open::Open;
 use super::readings::Readings;
 use super::rotation::Sets;
 use super::rows::MAX_PHASES;
@@ -174,38 +173,9 @@ impl Shared {
         self.since
     }
 
-    /// Whether a preloaded library reports the phases.
-    pub(super) fn is_observed(&self) -> bool {
-        self.observer.is_some()
-    }
-
-    /// Begins a phase by `act`, and tells the observer.
-    pub(super) fn around_begin(
-        &self,
-        phase: u32,
-        open: &Open,
-        act: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        let Some(observer) = self.observer else { return act() };
-        observer.around_begin(bits(self.number, phase), open, act)
-    }
-
-    /// Ends a phase by `act`, and tells the observer.
-    pub(super) fn around_end(
-        &self,
-        phase: u32,
-        open: &Open,
-        act: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        let Some(observer) = self.observer else { return act() };
-        observer.around_end(bits(self.number, phase), open, act)
-    }
-
-    /// Tells the observer that a thread leaves its open phases.
-    pub(super) fn leave_open(&self, open: &Open) {
-        if let Some(observer) = self.observer {
-            observer.leave_open(self.number, open);
-        }
+    /// The preloaded library that reports the phases, if there is one.
+    pub(super) fn observer(&self) -> Option<Observer> {
+        self.observer
     }
 
     pub(super) fn log(&self) -> usize {

@@ -188,7 +188,7 @@ impl Watched {
             let arrival = Arrival { number, tid, name, cpu: Some(cpu), bound: true, caps, since };
             ThreadRecord::new(arrival, shared.events(), sets, shared.log())
         });
-        owner.number(record.number);
+        owner.number(record.arrival.number);
         let platform = shared.platform().clone();
         Ok(Watched { place, owner, record, clock, platform, last, lost: None })
     }
@@ -206,7 +206,7 @@ impl Watched {
             .map_err(|error| self.away(error))?;
         let (enabled, _) = now.reading.times_since(&self.last.reading);
         // Registers have no such time, and a simulated machine has a clock of its own.
-        if now.reading.enabled_ns > 0 && !self.record.caps.simulated {
+        if now.reading.enabled_ns > 0 && !self.record.arrival.caps.simulated {
             let ticks = before.saturating_sub(self.last.ticks);
             let passed = ticks as f64 * self.clock.nanos_per_tick();
             if (enabled as f64) < passed * (1.0 - RATES_DIFFER) - CLOCKS_DIFFER {
