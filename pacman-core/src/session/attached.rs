@@ -288,7 +288,8 @@ impl Attached {
 
     /// Leaves the session because the thread ends: reports say that it ended while attached.
     pub fn detach_exited(self) {
-        self.leave(ThreadState::Exited);
+        // The drop below finds the thread ended already and keeps this state.
+        self.record.end(self.shared.clock().now(), ThreadState::Exited);
     }
 
     /// The phase behind a word of [`Phase::to_bits`], if it is the session's.
@@ -299,11 +300,6 @@ impl Attached {
 
     pub(super) fn session(&self) -> u64 {
         self.shared.number()
-    }
-
-    pub(super) fn leave(self, state: ThreadState) {
-        // The drop below finds the thread ended already and keeps this state.
-        self.record.end(self.shared.clock().now(), state);
     }
 
     /// The thread's fast path, if it has one.

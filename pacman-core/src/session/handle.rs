@@ -13,7 +13,7 @@ use super::{memberships, snapshot};
 use crate::backend::Target;
 use crate::clock::Clock;
 use crate::event::Event;
-use crate::report::{EventSet, Report, ThreadState};
+use crate::report::{EventSet, Report};
 use crate::thread_registry;
 use pacman_events::{Error, ErrorKind, Result};
 
@@ -246,7 +246,7 @@ impl Session {
     pub fn detach_current_thread(&self) -> Result<()> {
         match thread_registry::take::<Attached>(self.number) {
             Some(attached) => {
-                attached.leave(ThreadState::Detached);
+                attached.detach();
                 Ok(())
             }
             None => Err(self.detached("detach")),
