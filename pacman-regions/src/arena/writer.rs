@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::cell::{add, load, publish, store};
+use super::cell::{Words, add, load, publish, store};
 use super::cells::{PrimaryStats, Process, Row};
 use super::energy::Energy;
 use super::format::{CHUNK, Kind, LINE, WORDS, header, pieces};
@@ -293,10 +293,9 @@ impl Writer {
     }
 
     /// Makes a record of cells, which `fill` fills before the record has its kind; `None` without room.
-    fn record<T: Cells>(&mut self, fill: impl FnOnce(&T)) -> Option<&'static T> {
+    fn record<T: Record>(&mut self, fill: impl FnOnce(&T)) -> Option<&'static T> {
         let at = self.take(size_of::<T>() / 8)?;
-        // SAFETY: `take` returns a place of that length, which is aligned, and every word is a valid value: a
-        // record of cells consists of words.
+        // SAFETY: `take` returns a place of that length, which is aligned, and a record consists of words.
         let record = unsafe { &*self.chunk[at..].as_ptr().cast::<T>() };
         fill(record);
         self.publish(at, T::KIND);
@@ -304,21 +303,20 @@ impl Writer {
     }
 }
 
-/// A record of cells.
-///
-/// # Safety
-/// All fields are `AtomicU64`, or consist of them.
-unsafe trait Cells: 'static {
+/// A record of a kind.
+trait Record: Words {
     const KIND: Kind;
 }
 
-macro_rules! cells {
+macro_rules! records {
     ($($record:ident)+) => {
-        // SAFETY: as their definitions show.
-        $(unsafe impl Cells for $record {
+        $(impl Record for $record {
             const KIND: Kind = Kind::$record;
-        })+
+        }
+
+        // SAFETY: as its definition shows.
+        unsafe impl Words for $record {})+
     };
 }
 
-cells!(Process Row SetRow PrimaryStats WaitRow PhaseRow Energy Thread);
+records!(Process Row SetRow PrimaryStats WaitRow PhaseRow Energy Thread);
