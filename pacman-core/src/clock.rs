@@ -67,6 +67,11 @@ impl Clock {
         arch::CLOCK_SOURCE.map(|_| Clock::with_source(ClockSource::Tsc))
     }
 
+    /// The system's clock.
+    pub fn monotonic() -> Clock {
+        Clock::with_source(ClockSource::Monotonic)
+    }
+
     /// A clock with a chosen source.
     pub(crate) fn with_source(source: ClockSource) -> Clock {
         if source == ClockSource::Tsc {

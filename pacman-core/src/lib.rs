@@ -52,7 +52,6 @@ mod stat;
 #[doc(hidden)]
 pub mod system_calls;
 pub mod thread_registry;
-pub mod timing;
 
 pub use event::Event;
 pub use pacman_events::partition::Partition;

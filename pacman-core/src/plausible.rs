@@ -229,6 +229,14 @@ pub fn implausible(
     Some(doubt.says(name, |ticks| ticks).to_string())
 }
 
+/// Whether a thread's clock counted more than `time`, both in nanoseconds.
+///
+/// Counters are read outside of the interval that the wall clock measures, so a clock's count
+/// contains a part of the reading. Two clocks may also differ by up to one percent.
+pub(crate) fn exceeds(count: u128, time: u128) -> bool {
+    count.saturating_mul(100) > time.saturating_mul(101)
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

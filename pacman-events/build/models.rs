@@ -15,13 +15,8 @@ pub(crate) struct Model {
     pub(crate) smt_off: u64,
     pub(crate) fixed: u64,
     aliases: Vec<String>,
-    smt: u64,
-    width: u64,
-    offcore: &'static str,
-    erratum: bool,
-    any_thread: &'static str,
-    pmu: String,
-    title: String,
+    /// The rest of its row of the static.
+    rust: String,
 }
 
 pub(crate) struct Models {
@@ -85,23 +80,25 @@ pub(crate) fn read(data: &Path) -> Result<Models, Fault> {
 }
 
 fn model(row: &Row) -> Result<Model, Fault> {
+    let (smt, width, pmu) = (row.number("smt")?, row.number("width")?, row.text("pmu"));
+    let scopes = [("thread", "Thread"), ("core", "Core"), ("-", "Thread")];
+    let offcore = row.one_of("offcore", &scopes)?;
+    let erratum = row.one_of("erratum", &[("yes", true), ("no", false)])?;
+    let any_thread =
+        row.one_of("any_thread", &[("yes", "Yes"), ("fixed", "Fixed"), ("no", "No")])?;
+    let title = row.required("title")?;
     let model = Model {
         table: row.required("table")?.to_owned(),
         aliases: row.list("aliases"),
         family: row.one_of("family", FAMILIES)?,
         groups: row.list("groups"),
-        smt: row.number("smt")?,
         general: row.number("general")?,
         smt_off: row.number("smt_off")?,
         fixed: row.number("fixed")?,
-        width: row.number("width")?,
-        offcore: row
-            .one_of("offcore", &[("thread", "Thread"), ("core", "Core"), ("-", "Thread")])?,
-        erratum: row.one_of("erratum", &[("yes", true), ("no", false)])?,
-        any_thread: row
-            .one_of("any_thread", &[("yes", "Yes"), ("fixed", "Fixed"), ("no", "No")])?,
-        pmu: row.text("pmu").to_owned(),
-        title: row.required("title")?.to_owned(),
+        rust: format!(
+            "title: {title:?}, smt: {smt}, width: {width}, offcore: Scope::{offcore}, \
+             erratum: {erratum}, any_thread: AnyThread::{any_thread}, pmu: {pmu:?}"
+        ),
     };
     if model.table != model.table.to_lowercase() {
         return Err(row.fault("table names are lower case"));
@@ -109,8 +106,8 @@ fn model(row: &Row) -> Result<Model, Fault> {
     if model.general & !model.smt_off != 0 {
         return Err(row.fault("counters with SMT on that are absent with SMT off"));
     }
-    if !matches!(model.smt, 1 | 2 | 4 | 8) {
-        return Err(row.fault(format!("{} contexts per core", model.smt)));
+    if !matches!(smt, 1 | 2 | 4 | 8) {
+        return Err(row.fault(format!("{smt} contexts per core")));
     }
     Ok(model)
 }
@@ -171,23 +168,15 @@ impl Models {
         for ((model, (first, count)), source) in self.all.iter().zip(spans).zip(sources) {
             writeln!(
                 rust,
-                "ModelRow {{ table: {:?}, aliases: &{:?}, title: {:?}, family: Family::{}, \
-                 smt: {}, general: {:#x}, smt_off: {:#x}, fixed: {:#x}, width: {}, \
-                 offcore: Scope::{}, erratum: {}, any_thread: AnyThread::{}, pmu: {:?}, \
-                 rows: ({first}, {count}), source: {source:?} }},",
+                "ModelRow {{ table: {:?}, aliases: &{:?}, family: Family::{}, general: {:#x}, \
+                 smt_off: {:#x}, fixed: {:#x}, {}, rows: ({first}, {count}), source: {source:?} }},",
                 model.table,
                 model.aliases,
-                model.title,
                 model.family,
-                model.smt,
                 model.general,
                 model.smt_off,
                 model.fixed,
-                model.width,
-                model.offcore,
-                model.erratum,
-                model.any_thread,
-                model.pmu,
+                model.rust,
             )
             .expect("writing to a string");
         }

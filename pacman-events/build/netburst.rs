@@ -45,14 +45,8 @@ struct Mask {
 
 struct Metric {
     name: String,
-    linux: Option<u64>,
-    replay: Option<(u64, u64)>,
-    upstream: Option<(usize, u64)>,
-    halves: [Option<usize>; 2],
-    downstream: usize,
-    tagged: bool,
-    aliases: Vec<String>,
-    text: String,
+    /// Its row of the static.
+    rust: String,
 }
 
 type Texts = HashMap<String, (Vec<String>, String)>;
@@ -233,17 +227,17 @@ fn metrics(
         let name = row.required("metric")?.to_owned();
         let (aliases, text) =
             texts.remove(&name).ok_or_else(|| row.fault(format!("{name} has no text")))?;
-        metrics.push(Metric {
-            linux: row.optional_number("linux")?,
-            replay,
-            upstream,
-            halves: halves(&row, escrs, upstream.map(|(index, _)| events[index].escr_select))?,
-            downstream: find(&row, "downstream")?,
-            tagged: row.one_of("tagged", &[("yes", true), ("no", false)])?,
-            aliases,
-            text,
-            name,
-        });
+        let linux = row.optional_number("linux")?;
+        let select = upstream.map(|(index, _)| events[index].escr_select);
+        let halves = halves(&row, escrs, select)?;
+        let downstream = find(&row, "downstream")?;
+        let tagged = row.one_of("tagged", &[("yes", true), ("no", false)])?;
+        let rust = format!(
+            "MetricRow {{ name: {name:?}, aliases: &{aliases:?}, text: {text:?}, linux: {linux:?}, \
+             replay: {replay:?}, upstream: {upstream:?}, halves: {halves:?}, \
+             downstream: {downstream}, tagged: {tagged} }},\n"
+        );
+        metrics.push(Metric { name, rust });
     }
     metrics.sort_by_key(|metric| fold(&metric.name));
     Ok(metrics)
@@ -298,23 +292,7 @@ impl NetBurst {
             .expect("writing to a string");
         }
         rust.push_str("];\npub(crate) static METRICS: &[MetricRow] = &[\n");
-        for metric in &self.metrics {
-            writeln!(
-                rust,
-                "MetricRow {{ name: {:?}, aliases: &{:?}, text: {:?}, linux: {:?}, replay: {:?}, \
-                 upstream: {:?}, halves: {:?}, downstream: {}, tagged: {} }},",
-                metric.name,
-                metric.aliases,
-                metric.text,
-                metric.linux,
-                metric.replay,
-                metric.upstream,
-                metric.halves,
-                metric.downstream,
-                metric.tagged,
-            )
-            .expect("writing to a string");
-        }
+        rust.extend(self.metrics.iter().map(|metric| metric.rust.as_str()));
         rust.push_str("];\n");
         rust
     }

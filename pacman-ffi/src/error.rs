@@ -11,77 +11,55 @@ use pacman_core::{Error, ErrorKind, cancel, floating};
 /// Bytes of the message buffer, its closing zero included.
 const MESSAGE: usize = 1024;
 
-/// The status of a call in C; the header's `PACMAN_` codes.
-///
-/// New codes are appended, because a number keeps its meaning for ever.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub(crate) enum Status {
-    Already = 1,
-    Ok = 0,
-    Internal = -1,
-    Handle = -2,
-    Invalid = -3,
-    Size = -4,
-    Abi = -5,
-    AlreadyAttached = -6,
-    Closed = -7,
-    Conflict = -8,
-    Detached = -9,
-    DuplicateSession = -10,
-    Empty = -11,
-    ForeignTopology = -12,
-    Forked = -13,
-    NoDescriptors = -14,
-    NoPlace = -15,
-    NoPmu = -16,
-    NotScheduled = -17,
-    Permission = -18,
-    PhaseOrder = -19,
-    PlaceNotAllowed = -20,
-    System = -21,
-    TooManyEvents = -22,
-    UnknownEvent = -23,
-    Unsupported = -24,
-    NoThread = -25,
-    NoSample = -26,
-    Output = -27,
-    Reentered = -28,
+/// Defines the statuses and their texts.
+macro_rules! statuses {
+    ($($status:ident = $code:literal, $text:literal;)+) => {
+        /// The status of a call in C; the header's `PACMAN_` codes.
+        ///
+        /// New codes are appended, because a number keeps its meaning for ever.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(i32)]
+        pub(crate) enum Status {
+            $($status = $code,)+
+        }
+
+        /// Every code with its name in the header and its meaning in a few words.
+        const STATUSES: &[(Status, &CStr)] = &[$((Status::$status, $text),)+];
+    };
 }
 
-/// Every code with its name in the header and its meaning in a few words.
-const STATUSES: [(Status, &CStr); 30] = [
-    (Status::Already, c"PACMAN_ALREADY: the thread is attached already"),
-    (Status::Ok, c"PACMAN_OK: done"),
-    (Status::Internal, c"PACMAN_E_INTERNAL: a defect in the library"),
-    (Status::Handle, c"PACMAN_E_HANDLE: not an open handle of this kind"),
-    (Status::Invalid, c"PACMAN_E_INVALID: malformed argument"),
-    (Status::Size, c"PACMAN_E_SIZE: a struct or array of the wrong size"),
-    (Status::Abi, c"PACMAN_E_ABI: header and library do not fit together"),
-    (Status::AlreadyAttached, c"PACMAN_E_ALREADY_ATTACHED: the thread is attached elsewhere"),
-    (Status::Closed, c"PACMAN_E_CLOSED: the session was closed meanwhile"),
-    (Status::Conflict, c"PACMAN_E_CONFLICT: events that cannot be counted together"),
-    (Status::Detached, c"PACMAN_E_NOT_ATTACHED: the thread is not attached"),
-    (Status::DuplicateSession, c"PACMAN_E_DUPLICATE_SESSION: a session of that name is open"),
-    (Status::Empty, c"PACMAN_E_NO_EVENTS: an empty list of events or places"),
-    (Status::ForeignTopology, c"PACMAN_E_FOREIGN_TOPOLOGY: a place of another machine"),
-    (Status::Forked, c"PACMAN_E_FORKED: opened before this process was forked"),
-    (Status::NoDescriptors, c"PACMAN_E_NO_DESCRIPTORS: out of file descriptors"),
-    (Status::NoPlace, c"PACMAN_E_NO_PLACE: no such hardware context, or none free"),
-    (Status::NoPmu, c"PACMAN_E_NO_PMU: no hardware counters on this machine"),
-    (Status::NotScheduled, c"PACMAN_E_NOT_SCHEDULED: the counters are held by another"),
-    (Status::Permission, c"PACMAN_E_PERMISSION: not allowed to count this"),
-    (Status::PhaseOrder, c"PACMAN_E_PHASE_ORDER: the phase is not the one begun last"),
-    (Status::PlaceNotAllowed, c"PACMAN_E_PLACE_NOT_ALLOWED: the process may not run there"),
-    (Status::System, c"PACMAN_E_SYSTEM: the operating system refused"),
-    (Status::TooManyEvents, c"PACMAN_E_TOO_MANY_EVENTS: more events than a session holds"),
-    (Status::UnknownEvent, c"PACMAN_E_UNKNOWN_EVENT: no event of that name"),
-    (Status::Unsupported, c"PACMAN_E_UNSUPPORTED: known, but not possible here"),
-    (Status::NoThread, c"PACMAN_E_NO_THREAD: no thread of that number has attached"),
-    (Status::NoSample, c"PACMAN_E_NO_SAMPLE: the thread has published nothing yet"),
-    (Status::Output, c"PACMAN_E_OUTPUT: the report could not be written"),
-    (Status::Reentered, c"PACMAN_E_REENTERED: a signal handler inside of begin or end"),
-];
+statuses! {
+    Already = 1, c"PACMAN_ALREADY: the thread is attached already";
+    Ok = 0, c"PACMAN_OK: done";
+    Internal = -1, c"PACMAN_E_INTERNAL: a defect in the library";
+    Handle = -2, c"PACMAN_E_HANDLE: not an open handle of this kind";
+    Invalid = -3, c"PACMAN_E_INVALID: malformed argument";
+    Size = -4, c"PACMAN_E_SIZE: a struct or array of the wrong size";
+    Abi = -5, c"PACMAN_E_ABI: header and library do not fit together";
+    AlreadyAttached = -6, c"PACMAN_E_ALREADY_ATTACHED: the thread is attached elsewhere";
+    Closed = -7, c"PACMAN_E_CLOSED: the session was closed meanwhile";
+    Conflict = -8, c"PACMAN_E_CONFLICT: events that cannot be counted together";
+    Detached = -9, c"PACMAN_E_NOT_ATTACHED: the thread is not attached";
+    DuplicateSession = -10, c"PACMAN_E_DUPLICATE_SESSION: a session of that name is open";
+    Empty = -11, c"PACMAN_E_NO_EVENTS: an empty list of events or places";
+    ForeignTopology = -12, c"PACMAN_E_FOREIGN_TOPOLOGY: a place of another machine";
+    Forked = -13, c"PACMAN_E_FORKED: opened before this process was forked";
+    NoDescriptors = -14, c"PACMAN_E_NO_DESCRIPTORS: out of file descriptors";
+    NoPlace = -15, c"PACMAN_E_NO_PLACE: no such hardware context, or none free";
+    NoPmu = -16, c"PACMAN_E_NO_PMU: no hardware counters on this machine";
+    NotScheduled = -17, c"PACMAN_E_NOT_SCHEDULED: the counters are held by another";
+    Permission = -18, c"PACMAN_E_PERMISSION: not allowed to count this";
+    PhaseOrder = -19, c"PACMAN_E_PHASE_ORDER: the phase is not the one begun last";
+    PlaceNotAllowed = -20, c"PACMAN_E_PLACE_NOT_ALLOWED: the process may not run there";
+    System = -21, c"PACMAN_E_SYSTEM: the operating system refused";
+    TooManyEvents = -22, c"PACMAN_E_TOO_MANY_EVENTS: more events than a session holds";
+    UnknownEvent = -23, c"PACMAN_E_UNKNOWN_EVENT: no event of that name";
+    Unsupported = -24, c"PACMAN_E_UNSUPPORTED: known, but not possible here";
+    NoThread = -25, c"PACMAN_E_NO_THREAD: no thread of that number has attached";
+    NoSample = -26, c"PACMAN_E_NO_SAMPLE: the thread has published nothing yet";
+    Output = -27, c"PACMAN_E_OUTPUT: the report could not be written";
+    Reentered = -28, c"PACMAN_E_REENTERED: a signal handler inside of begin or end";
+}
 
 /// A failure on its way to C: a code and one line.
 ///

@@ -156,52 +156,119 @@ macro_rules! words {
 words!(Objective, "objective", Time = "time", Energy = "energy", Edp = "edp", Ed2p = "ed2p");
 words!(Waiting, "way of waiting", Auto = "auto", Keep = "keep", Block = "block");
 
-const SEGMENT: &str = "PACMAN_OMP_SEGMENT";
-const DIRECTORY: &str = "PACMAN_OMP_DIR";
-const EVENTS: &str = "PACMAN_OMP_EVENTS";
-const ENERGY: &str = "PACMAN_OMP_ENERGY";
-const ADAPT: &str = "PACMAN_OMP_ADAPT";
-const NARROW: &str = "PACMAN_OMP_NARROW";
-const MODEL: &str = "PACMAN_OMP_MODEL";
-const MAX_THREADS: &str = "PACMAN_OMP_MAX_THREADS";
-const MAX_LOSS: &str = "PACMAN_OMP_MAX_LOSS";
-const MEMORY: &str = "PACMAN_OMP_MEMORY";
-const WAITING: &str = "PACMAN_OMP_WAITING";
-const SHARE: &str = "PACMAN_OMP_SHARE";
-const WATCH: &str = "PACMAN_OMP_WATCH";
-const WAITS: &str = "PACMAN_OMP_WAITS";
-const TRACE: &str = "PACMAN_OMP_TRACE";
-const OVERHEAD: &str = "PACMAN_OMP_OVERHEAD";
+/// A variable of the environment: its name, its value if the option is set, and how its value sets the option.
+type Variable = (
+    &'static str,
+    fn(&Options) -> Option<OsString>,
+    fn(&mut Options, &OsStr) -> Result<(), String>,
+);
+
+/// In the order in which they are read: waits and traces depend on adaptation.
+const VARIABLES: [Variable; 16] = [
+    ("PACMAN_OMP_SEGMENT", |of| text(&of.segment), |of, value| parse(&mut of.segment, value)),
+    ("PACMAN_OMP_DIR", |of| path(&of.directory), |of, value| set_path(&mut of.directory, value)),
+    (
+        "PACMAN_OMP_EVENTS",
+        |of| Some(of.events.clone().into()).filter(|events: &OsString| !events.is_empty()),
+        |of, value| {
+            of.events = value.to_string_lossy().into_owned();
+            Ok(())
+        },
+    ),
+    ("PACMAN_OMP_ENERGY", |of| flag(of.energy), |of, value| parse_flag(&mut of.energy, value)),
+    ("PACMAN_OMP_ADAPT", |of| text(&of.adapt), |of, value| parse(&mut of.adapt, value)),
+    ("PACMAN_OMP_NARROW", |of| flag(of.narrow), |of, value| parse_flag(&mut of.narrow, value)),
+    ("PACMAN_OMP_MODEL", |of| path(&of.model), |of, value| set_path(&mut of.model, value)),
+    (
+        "PACMAN_OMP_MAX_THREADS",
+        |of| text(&of.max_threads),
+        |of, value| match value.to_string_lossy().parse() {
+            Ok(most) if most > 0 => {
+                of.max_threads = Some(most);
+                Ok(())
+            }
+            _ => Err(format!("the number of threads must be above 0, got {value:?}")),
+        },
+    ),
+    ("PACMAN_OMP_MAX_LOSS", |of| text(&of.max_loss), |of, value| parse(&mut of.max_loss, value)),
+    ("PACMAN_OMP_MEMORY", |of| path(&of.memory), |of, value| set_path(&mut of.memory, value)),
+    ("PACMAN_OMP_SHARE", |of| text(&of.share), |of, value| parse(&mut of.share, value)),
+    ("PACMAN_OMP_WATCH", |of| text(&of.watch), |of, value| parse(&mut of.watch, value)),
+    (
+        "PACMAN_OMP_WAITING",
+        |of| text(&Some(of.waiting).filter(|waiting| *waiting != Waiting::Auto)),
+        |of, value| {
+            of.waiting = value.to_string_lossy().parse()?;
+            Ok(())
+        },
+    ),
+    (
+        "PACMAN_OMP_WAITS",
+        |of| flag(of.waits),
+        |of, value| {
+            parse_flag(&mut of.waits, value)?;
+            if of.waits && of.adapt.is_some() {
+                of.waits = false;
+                return Err("waits are not timed where regions are adapted".into());
+            }
+            Ok(())
+        },
+    ),
+    (
+        "PACMAN_OMP_TRACE",
+        |of| flag(of.trace),
+        |of, value| {
+            parse_flag(&mut of.trace, value)?;
+            of.trace &= of.adapt.is_none();
+            Ok(())
+        },
+    ),
+    (
+        "PACMAN_OMP_OVERHEAD",
+        |of| text(&of.overhead),
+        |of, value| {
+            parse(&mut of.overhead, value)?;
+            of.overhead = of.overhead.filter(|budget| !budget.times_all());
+            Ok(())
+        },
+    ),
+];
+
+fn text(option: &Option<impl fmt::Display>) -> Option<OsString> {
+    option.as_ref().map(|value| value.to_string().into())
+}
+
+fn parse<T: FromStr<Err = String>>(option: &mut Option<T>, value: &OsStr) -> Result<(), String> {
+    *option = Some(value.to_string_lossy().parse()?);
+    Ok(())
+}
+
+fn path(option: &Option<PathBuf>) -> Option<OsString> {
+    option.as_ref().map(Into::into)
+}
+
+fn set_path(option: &mut Option<PathBuf>, value: &OsStr) -> Result<(), String> {
+    *option = Some(value.into());
+    Ok(())
+}
+
+fn flag(is_set: bool) -> Option<OsString> {
+    is_set.then(|| "1".into())
+}
+
+fn parse_flag(option: &mut bool, value: &OsStr) -> Result<(), String> {
+    *option = match value.as_encoded_bytes() {
+        b"0" => false,
+        b"1" => true,
+        _ => return Err(format!("must be 0 or 1, got {value:?}")),
+    };
+    Ok(())
+}
 
 impl Options {
     /// The variables to set. An unset option has no variable.
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
-        let mut all: Vec<(&'static str, OsString)> = Vec::new();
-        all.extend(self.segment.as_ref().map(|segment| (SEGMENT, segment.to_string().into())));
-        all.extend(self.directory.as_ref().map(|path| (DIRECTORY, path.into())));
-        if !self.events.is_empty() {
-            all.push((EVENTS, self.events.clone().into()));
-        }
-        all.extend(self.energy.then(|| (ENERGY, "1".into())));
-        all.extend(self.adapt.map(|objective| (ADAPT, objective.to_string().into())));
-        all.extend(self.narrow.then(|| (NARROW, "1".into())));
-        all.extend(self.model.as_ref().map(|path| (MODEL, path.into())));
-        all.extend(self.max_threads.map(|most| (MAX_THREADS, most.to_string().into())));
-        all.extend(self.max_loss.map(|most| (MAX_LOSS, most.to_string().into())));
-        all.extend(self.memory.as_ref().map(|path| (MEMORY, path.into())));
-        all.extend(self.share.as_ref().map(|segment| (SHARE, segment.to_string().into())));
-        all.extend(self.watch.as_ref().map(|segment| (WATCH, segment.to_string().into())));
-        if self.waiting != Waiting::Auto {
-            all.push((WAITING, self.waiting.to_string().into()));
-        }
-        if self.waits {
-            all.push((WAITS, "1".into()));
-        }
-        if self.trace {
-            all.push((TRACE, "1".into()));
-        }
-        all.extend(self.overhead.map(|budget| (OVERHEAD, budget.to_string().into())));
-        all
+        VARIABLES.iter().filter_map(|(name, value, _)| Some((*name, value(self)?))).collect()
     }
 
     /// Whether the process records.
@@ -213,93 +280,11 @@ impl Options {
     ///
     /// An invalid option is left out, because the program must run in any case.
     pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {
-        let mut wrong = Vec::new();
-        let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let text = |value: &OsStr| value.to_string_lossy().into_owned();
-        let get =
-            |name: &str| variable(name).as_deref().map(text).filter(|value| !value.is_empty());
-        let mut options = Options {
-            directory: path(DIRECTORY),
-            events: get(EVENTS).unwrap_or_default(),
-            model: path(MODEL),
-            memory: path(MEMORY),
-            ..Options::default()
-        };
-        let mut parsed = |name: &str, problem: String| wrong.push(format!("{name}: {problem}"));
-        if let Some(word) = get(SEGMENT) {
-            match word.parse() {
-                Ok(segment) => options.segment = Some(segment),
-                Err(problem) => parsed(SEGMENT, problem),
-            }
-        }
-        if let Some(word) = get(SHARE) {
-            match word.parse() {
-                Ok(segment) => options.share = Some(segment),
-                Err(problem) => parsed(SHARE, problem),
-            }
-        }
-        if let Some(word) = get(WATCH) {
-            match word.parse() {
-                Ok(segment) => options.watch = Some(segment),
-                Err(problem) => parsed(WATCH, problem),
-            }
-        }
-        match get(ENERGY).as_deref() {
-            None | Some("0") => {}
-            Some("1") => options.energy = true,
-            Some(word) => parsed(ENERGY, format!("must be 0 or 1, got {word:?}")),
-        }
-        if let Some(word) = get(ADAPT) {
-            match word.parse() {
-                Ok(objective) => options.adapt = Some(objective),
-                Err(problem) => parsed(ADAPT, problem),
-            }
-        }
-        match get(NARROW).as_deref() {
-            None | Some("0") => {}
-            Some("1") => options.narrow = true,
-            Some(word) => parsed(NARROW, format!("must be 0 or 1, got {word:?}")),
-        }
-        if let Some(word) = get(WAITING) {
-            match word.parse() {
-                Ok(waiting) => options.waiting = waiting,
-                Err(problem) => parsed(WAITING, problem),
-            }
-        }
-        if let Some(word) = get(WAITS) {
-            match word.as_str() {
-                "0" => {}
-                "1" if options.adapt.is_none() => options.waits = true,
-                "1" => parsed(WAITS, "waits are not timed where regions are adapted".into()),
-                _ => parsed(WAITS, format!("it must be 0 or 1, got {word:?}")),
-            }
-        }
-        if let Some(word) = get(TRACE) {
-            match word.as_str() {
-                "0" => {}
-                "1" => options.trace = options.adapt.is_none(),
-                _ => parsed(TRACE, format!("it must be 0 or 1, got {word:?}")),
-            }
-        }
-        if let Some(word) = get(MAX_THREADS) {
-            match word.parse() {
-                Ok(most) if most > 0 => options.max_threads = Some(most),
-                _ => parsed(
-                    MAX_THREADS,
-                    format!("the number of threads must be above 0, got {word:?}"),
-                ),
-            }
-        }
-        if let Some(word) = get(OVERHEAD) {
-            match word.parse::<OverheadBudget>() {
-                Ok(budget) => options.overhead = Some(budget).filter(|one| !one.times_all()),
-                Err(problem) => parsed(OVERHEAD, problem),
-            }
-        }
-        if let Some(word) = get(MAX_LOSS) {
-            match word.parse() {
-                Ok(most) => options.max_loss = Some(most),
-                Err(problem) => parsed(MAX_LOSS, problem),
+        let (mut options, mut wrong) = (Options::default(), Vec::new());
+        for (name, _, set) in &VARIABLES {
+            let Some(value) = variable(name).filter(|value| !value.is_empty()) else { continue };
+            if let Err(problem) = set(&mut options, &value) {
+                wrong.push(format!("{name}: {problem}"));
             }
         }
         (options, wrong)
@@ -360,14 +345,14 @@ mod tests {
     #[test]
     fn invalid_options_are_left_out_and_reported() {
         let get = |name: &str| match name {
-            SEGMENT => Some("7".into()),
-            ENERGY => Some("yes".into()),
-            ADAPT => Some("speed".into()),
-            MAX_THREADS => Some("0".into()),
-            MAX_LOSS => Some("5".into()),
-            WAITS => Some("yes".into()),
-            TRACE => Some("yes".into()),
-            OVERHEAD => Some("0".into()),
+            "PACMAN_OMP_SEGMENT" => Some("7".into()),
+            "PACMAN_OMP_ENERGY" => Some("yes".into()),
+            "PACMAN_OMP_ADAPT" => Some("speed".into()),
+            "PACMAN_OMP_MAX_THREADS" => Some("0".into()),
+            "PACMAN_OMP_MAX_LOSS" => Some("5".into()),
+            "PACMAN_OMP_WAITS" => Some("yes".into()),
+            "PACMAN_OMP_TRACE" => Some("yes".into()),
+            "PACMAN_OMP_OVERHEAD" => Some("0".into()),
             _ => None,
         };
         let (options, wrong) = Options::read(get);

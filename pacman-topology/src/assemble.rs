@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Context, Core, CoreType, CpuSet, Package, Quota, Restriction, Source, Topology};
+use crate::{Context, Core, CoreType, CpuSet, Package, Source, Topology};
 
 /// A source's facts of one online CPU.
 #[derive(Clone, Debug)]
@@ -25,21 +25,9 @@ pub(crate) enum CoreKey {
     Id { package: u32, die: u32, id: u32 },
 }
 
-/// Everything about a machine but its contexts.
-#[derive(Clone, Debug)]
-pub(crate) struct Surroundings {
-    pub(crate) offline: CpuSet,
-    pub(crate) allowed: CpuSet,
-    pub(crate) restrictions: Vec<Restriction>,
-    pub(crate) quota: Option<Quota>,
-    pub(crate) caveats: Vec<String>,
-    pub(crate) machine_name: String,
-    pub(crate) source: Source,
-    pub(crate) this_system: bool,
-}
-
-/// Numbers cores by package, die and lowest CPU, and siblings by CPU.
-pub(crate) fn assemble(mut cpus: Vec<Cpu>, around: Surroundings) -> Topology {
+/// The machine that has these contexts and no others. It numbers cores by package, die and lowest CPU, and siblings by
+/// CPU.
+pub(crate) fn assemble(mut cpus: Vec<Cpu>, allowed: &CpuSet, machine: Topology) -> Topology {
     cpus.sort_unstable_by_key(|cpu| cpu.cpu);
     let mut grouped: BTreeMap<CoreKey, Vec<&Cpu>> = BTreeMap::new();
     for cpu in &cpus {
@@ -73,20 +61,27 @@ pub(crate) fn assemble(mut cpus: Vec<Cpu>, around: Surroundings) -> Topology {
             sibling,
             node: cpu.node,
             core_type: first.core_type,
-            allowed: around.allowed.contains(cpu.cpu),
+            allowed: allowed.contains(cpu.cpu),
         }));
     }
     contexts.sort_unstable_by_key(|context| context.cpu);
-    Topology {
-        contexts,
-        cores,
-        packages,
-        offline: around.offline,
-        restrictions: around.restrictions,
-        quota: around.quota,
-        caveats: around.caveats,
-        machine_name: around.machine_name,
-        source: around.source,
-        this_system: around.this_system,
+    Topology { contexts, cores, packages, ..machine }
+}
+
+impl Topology {
+    /// A machine without contexts, and without limits.
+    pub(crate) fn bare(machine_name: String, source: Source, this_system: bool) -> Topology {
+        Topology {
+            contexts: Vec::new(),
+            cores: Vec::new(),
+            packages: Vec::new(),
+            offline: CpuSet::default(),
+            restrictions: Vec::new(),
+            quota: None,
+            caveats: Vec::new(),
+            machine_name,
+            source,
+            this_system,
+        }
     }
 }

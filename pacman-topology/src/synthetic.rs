@@ -8,7 +8,7 @@
 
 use pacman_events::shown::excerpt;
 
-use crate::assemble::{CoreKey, Cpu, Surroundings, assemble};
+use crate::assemble::{CoreKey, Cpu, assemble};
 use crate::cpu_bits::LAST_CPU;
 use crate::{CoreType, CpuSet, Source, Topology};
 use pacman_events::{Error, ErrorKind, Result};
@@ -26,17 +26,9 @@ pub(crate) fn read(text: &str) -> Result<Topology> {
     })?;
     let cpus = machine.cpus();
     let all: CpuSet = cpus.iter().map(|cpu| cpu.cpu).collect();
-    let around = Surroundings {
-        offline: CpuSet::default(),
-        allowed: all,
-        restrictions: Vec::new(),
-        quota: None,
-        caveats: Vec::new(),
-        machine_name: "synthetic machine".to_owned(),
-        source: Source::Synthetic(text.to_owned()),
-        this_system: false,
-    };
-    Ok(assemble(cpus, around))
+    let source = Source::Synthetic(text.to_owned());
+    let bare = Topology::bare("synthetic machine".to_owned(), source, false);
+    Ok(assemble(cpus, &all, bare))
 }
 
 /// The number of parts of each level in its parent.

@@ -7,7 +7,7 @@ use std::path::Path;
 use pacman_events::shown::shown_path;
 
 use crate::affinity;
-use crate::assemble::{CoreKey, Cpu, Surroundings, assemble};
+use crate::assemble::{CoreKey, Cpu, assemble};
 use crate::cpu_bits::{CpuBits, LAST_CPU};
 use crate::input::{self, MOST_BYTES};
 use crate::restriction::{Restriction, Restrictor};
@@ -61,8 +61,8 @@ fn read(tree: &Tree, affinity: Option<CpuSet>) -> Result<Topology> {
     }
     let mut caveats = Vec::new();
     let cpus = read_cpus(tree, &online, affinity.is_some(), &mut caveats)?;
-    let around = surroundings(tree, &online, offline, affinity, caveats)?;
-    let mut machine = assemble(cpus, around);
+    let (allowed, bare) = surroundings(tree, &online, offline, affinity, caveats)?;
+    let mut machine = assemble(cpus, &allowed, bare);
     let is_named = TYPES.iter().any(|(unit, _)| tree.has(&format!("devices/{unit}")));
     if !machine.is_hybrid() && !is_named {
         machine.caveats.extend(uneven::caveat(tree, &machine.cores)?);
@@ -77,14 +77,14 @@ fn is_gone(tree: &Tree, cpu: u32) -> bool {
         && tree.text(&format!("{directory}/online")).as_deref() == Some("0")
 }
 
-/// Reads everything but the contexts: limits, names and offline CPUs.
+/// Reads everything but the contexts: limits, names and offline CPUs; and the allowed CPUs.
 pub(crate) fn surroundings(
     tree: &Tree,
     online: &CpuSet,
     offline: CpuSet,
     affinity: Option<CpuSet>,
     mut caveats: Vec<String>,
-) -> Result<Surroundings> {
+) -> Result<(CpuSet, Topology)> {
     let this_system = affinity.is_some();
     let mut restrictions = Vec::new();
     let mut left = online.clone();
@@ -105,16 +105,14 @@ pub(crate) fn surroundings(
         left = cpus;
     }
     let machine_name = machine_name(tree, &mut caveats);
-    Ok(Surroundings {
+    let machine = Topology {
         offline,
-        allowed: left,
         restrictions,
         quota: cgroup::quota(tree),
         caveats,
-        machine_name,
-        source: Source::Sysfs(tree.root.clone()),
-        this_system,
-    })
+        ..Topology::bare(machine_name, Source::Sysfs(tree.root.clone()), this_system)
+    };
+    Ok((left, machine))
 }
 
 /// The online CPUs, and the CPUs that are present but offline.
@@ -426,10 +424,10 @@ mod tests {
         let online = CpuSet::from_list("0-7").unwrap();
         let mask = CpuSet::from_list("4-5").unwrap();
         let nowhere = Tree::under(Path::new("/nonexistent"));
-        let around =
+        let (allowed, machine) =
             surroundings(&nowhere, &online, CpuSet::default(), Some(mask.clone()), Vec::new())
                 .unwrap();
-        assert_eq!(around.allowed, mask);
-        assert_eq!(around.restrictions, [Restriction { by: Restrictor::Affinity, cpus: mask }]);
+        assert_eq!(allowed, mask);
+        assert_eq!(machine.restrictions, [Restriction { by: Restrictor::Affinity, cpus: mask }]);
     }
 }

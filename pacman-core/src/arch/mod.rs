@@ -16,8 +16,8 @@
 //! | `read_call` | `read(2)` without a cancellation point |
 //! | `made` | keeps the compiler from delaying or repeating a computation |
 //!
-//! Nothing else in this library asks for the architecture, but for CPUID (`platform::cpuid`), the
-//! registers of x86 processors (`backend::msr`) and the instructions of [`timing`](crate::timing).
+//! Nothing else in this library asks for the architecture, but for CPUID (`platform::cpuid`) and the
+//! registers of x86 processors (`backend::msr`).
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;

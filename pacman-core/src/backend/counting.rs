@@ -4,13 +4,25 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::seam::Target;
-use pacman_events::Result;
+use pacman_events::{Error, ErrorKind, Result};
 
 /// The most events that are counted at a time.
 ///
 /// Samples are fixed arrays of this size, so that no read ever allocates. The largest
 /// PMU here, a Pentium 4's, has 18 counters; what is left is for the kernel's own events.
 pub const MAX_EVENTS: usize = 24;
+
+/// The refusal of more events than [`MAX_EVENTS`]; `need` is empty, or says what they take.
+#[cold]
+pub(crate) fn too_many(events: usize, need: &str) -> Error {
+    Error::new(
+        ErrorKind::TooManyEvents,
+        format!(
+            "cannot count {events} events at once{need}: {MAX_EVENTS} is the most; split them over \
+             several sessions or runs"
+        ),
+    )
+}
 
 /// The counters of a thread at one moment.
 ///

@@ -15,5 +15,5 @@ pub use crate::seam::Target;
 pub use counting::{
     Backend, Caps, Counters, EventSums, MAX_EVENTS, NoUserReads, ReadPath, Reading,
 };
-pub(crate) use counting::{add_differences, without_last_zeros};
+pub(crate) use counting::{add_differences, too_many, without_last_zeros};
 pub use forks::install_atfork;

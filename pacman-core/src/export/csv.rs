@@ -4,36 +4,22 @@ use std::fmt::{Display, Write as _};
 use std::io;
 
 use super::values::{count_of, only_set, phase_name, read_path_code, state_code};
-use crate::report::{PhaseReport, Report, ThreadReport};
+use crate::report::{
+    CountReport, LoggedSample, PhaseReport, PlaceReport, Report, Stat, ThreadReport,
+};
 
 /// Writes a report as CSV: a header, then one row per phase and thread.
 ///
 /// Rows are ordered by phase, in the order of [`Report::phases`], then by thread number. A phase
-/// that a thread never ran has no row. Columns come in this order and keep it. New columns will be
-/// added at the end of their part:
-///
-/// 1. thread: `session`, `simulated` (`true` or `false`), `phase`, `thread`, `tid`,
-///    `thread_name`, `state` (`attached`, `detached` or `exited`), `package`,
-///    `core`, `sibling`, `cpu`, `node`, `core_type`, `bound`, `attached_ns`,
-///    `read_path` (`rdpmc` or `read`);
-/// 2. executions: `executions`, `recursions`, `panics`, `time_ns`, `time_min_ns`, `time_max_ns`
-///    (sums over the executions, and the extremes of one execution); `open`, executions that were
-///    begun and have not ended; `implausible`, executions set aside because of an impossible
-///    value. The last two are in no other figure;
-/// 3. for each event, here with the name `CYCLES`: `CYCLES [cycles]`, `CYCLES min [cycles]` and
-///    `CYCLES max [cycles]`, all raw; `CYCLES scaled [cycles]`, the estimate of the sum if the
-///    counters were on for only a part of the time, or if other executions counted another set;
-///    `CYCLES enabled [ns]` and `CYCLES running [ns]`, whose ratio is that part; `CYCLES samples
-///    [executions]`, the executions that counted the event; and `CYCLES set [number]`, its set if
-///    sets rotated, from 0.
+/// that a thread never ran has no row. First come columns of the thread, then those of the executions,
+/// then those of each event, such as `CYCLES min [cycles]`; `docs/output.md` lists all. New columns will
+/// be added at the end of their part. Executions that are `open` or `implausible` are in no other figure.
 ///
 /// An event whose counts may be wrong, because the kernel's driver is not trusted on this
 /// processor, has a question mark behind its name: `CYCLES? [cycles]`.
 ///
 /// The unit is the last word of a header, after `_` in columns that every report
-/// has and in brackets in those of its events. In pandas,
-/// `df.columns = df.columns.str.replace(r" \[.*\]$", "", regex=True)` drops the
-/// brackets, and `df["CYCLES scaled"].fillna(df["CYCLES"])` is the best figure.
+/// has and in brackets in those of its events.
 ///
 /// A field without a value is empty, never 0. Empty are
 ///
@@ -64,34 +50,27 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn csv(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut line = Line::new(out);
-    for name in WHO.iter().chain(&WHAT) {
-        line.text(name);
-    }
+    let mut line = Line { out, text: String::new() };
+    ROW.iter().for_each(|(name, _)| line.field(Some(name)));
     for event in &report.events {
-        let (name, unit) = (event.title(), event.unit);
-        for part in ["", " min", " max", " scaled"] {
-            line.text(&format!("{name}{part} [{unit}]"));
+        for (part, unit, _) in &COUNT {
+            let unit = if unit.is_empty() { event.unit } else { unit };
+            line.field(Some(format_args!("{}{part} [{unit}]", event.title())));
         }
-        line.text(&format!("{name} enabled [ns]"));
-        line.text(&format!("{name} running [ns]"));
-        line.text(&format!("{name} samples [executions]"));
-        line.text(&format!("{name} set [number]"));
     }
     line.end()?;
-    let mut rows: Vec<(&PhaseReport, &ThreadReport)> = report
+    let mut rows: Vec<Of<'_, PhaseReport>> = report
         .threads
         .iter()
-        .flat_map(|thread| thread.phases.iter().map(move |row| (row, thread)))
+        .flat_map(|thread| thread.phases.iter().map(move |row| Of { report, thread, row }))
         .collect();
     // Stable: threads stay in their order within a phase.
-    rows.sort_by_key(|(row, _)| row.phase);
-    for (row, thread) in rows {
-        line.text(&report.session);
-        line.number(report.simulated);
-        line.text(phase_name(report, row.phase));
-        who(&mut line, thread);
-        what(&mut line, report, row);
+    rows.sort_by_key(|of| of.row.phase);
+    for of in rows {
+        ROW.iter().for_each(|(_, value)| line.field(value(&of)));
+        for event in 0..report.events.len() {
+            COUNT.iter().for_each(|(.., value)| line.field(value(&of, event)));
+        }
         line.end()?;
     }
     out.flush()
@@ -124,30 +103,18 @@ pub fn csv(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn csv_log(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut line = Line::new(out);
-    for name in LOGGED {
-        line.text(name);
-    }
+    let mut line = Line { out, text: String::new() };
+    SAMPLE.iter().for_each(|(name, _)| line.field(Some(name)));
     for event in &report.events {
-        line.text(&format!("{} [{}]", event.title(), event.unit));
+        line.field(Some(format_args!("{} [{}]", event.title(), event.unit)));
     }
     line.end()?;
     for thread in &report.threads {
-        for (number, sample) in thread.log.iter().enumerate() {
-            line.text(&report.session);
-            line.number(report.simulated);
-            line.number(thread.number);
-            line.number(thread.tid);
-            line.maybe_text(thread.name.as_deref());
-            line.maybe(thread.place.map(|place| place.cpu));
-            line.number(number);
-            line.text(phase_name(report, sample.phase));
-            line.number(sample.begin);
-            line.number(sample.end);
-            line.number(sample.end.saturating_sub(sample.begin));
-            line.number(sample.set);
+        for row in thread.log.iter().enumerate() {
+            let of = Of { report, thread, row: &row };
+            SAMPLE.iter().for_each(|(_, value)| line.field(value(&of)));
             for event in 0..report.events.len() {
-                line.maybe(sample.count(report, event));
+                line.field(row.1.count(report, event));
             }
             line.end()?;
         }
@@ -155,148 +122,130 @@ pub fn csv_log(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     out.flush()
 }
 
-fn who(line: &mut Line<'_>, thread: &ThreadReport) {
-    line.number(thread.number);
-    line.number(thread.tid);
-    line.maybe_text(thread.name.as_deref());
-    line.text(state_code(thread.state));
-    let place = thread.place;
-    line.maybe(place.map(|place| place.package));
-    line.maybe(place.map(|place| place.core));
-    line.maybe(place.map(|place| place.sibling));
-    line.maybe(place.map(|place| place.cpu));
-    line.maybe(place.map(|place| place.node));
-    line.maybe(place.map(|place| place.core_type));
-    line.maybe(place.map(|place| place.bound));
-    line.number(thread.attached);
-    line.text(read_path_code(thread.read_path));
+/// A row of a thread in a report.
+struct Of<'a, R> {
+    report: &'a Report,
+    thread: &'a ThreadReport,
+    row: &'a R,
 }
 
-fn what(line: &mut Line<'_>, report: &Report, row: &PhaseReport) {
-    line.number(row.executions);
-    line.number(row.recursions);
-    line.number(row.panics);
-    let time = (row.executions > 0).then_some(row.time);
-    line.maybe(time.map(|time| time.sum));
-    line.maybe(time.map(|time| time.min));
-    line.maybe(time.map(|time| time.max));
-    line.number(row.open);
-    line.number(row.implausible.as_ref().map_or(0, |aside| aside.executions));
-    for event in 0..report.events.len() {
-        let count = count_of(row, event).ok();
-        line.maybe(count.map(|count| count.raw.sum));
-        line.maybe(count.map(|count| count.raw.min));
-        line.maybe(count.map(|count| count.raw.max));
-        line.maybe(count.and_then(|count| count.scaled));
-        // The two times stay if the count is absent: they are the reason.
-        let times = row.counts.get(event).filter(|count| count.enabled_ns > 0);
-        line.maybe(times.map(|count| count.enabled_ns));
-        line.maybe(times.map(|count| count.running_ns));
-        line.maybe(row.counts.get(event).map(|count| count.samples));
-        line.maybe(only_set(report, event));
+type Row<'a> = Of<'a, PhaseReport>;
+
+/// The field of a row, empty where the value is absent.
+type Field = Option<String>;
+type RowValue = fn(&Row<'_>) -> Field;
+type SampleValue = fn(&Logged<'_>) -> Field;
+type CountValue = fn(&Row<'_>, usize) -> Field;
+
+impl Row<'_> {
+    fn place(&self, value: fn(&PlaceReport) -> String) -> Field {
+        self.thread.place.as_ref().map(value)
+    }
+
+    /// Of the finished executions' times, which are absent if there are none.
+    fn time(&self, value: fn(&Stat) -> u64) -> Field {
+        (self.row.executions > 0).then(|| value(&self.row.time).to_string())
+    }
+
+    fn count(&self, event: usize, value: fn(&CountReport) -> u64) -> Field {
+        count_of(self.row, event).ok().map(|count| value(count).to_string())
+    }
+
+    /// Of the two times of a group, which stay if the count is absent: they are the reason.
+    fn times(&self, event: usize, value: fn(&CountReport) -> u64) -> Field {
+        let count = self.row.counts.get(event).filter(|count| count.enabled_ns > 0);
+        count.map(|count| value(count).to_string())
     }
 }
+
+fn some(value: impl ToString) -> Field {
+    Some(value.to_string())
+}
+
+/// The columns of a phase on a thread.
+const ROW: [(&str, RowValue); 24] = [
+    ("session", |of| some(&of.report.session)),
+    ("simulated", |of| some(of.report.simulated)),
+    ("phase", |of| some(phase_name(of.report, of.row.phase))),
+    ("thread", |of| some(of.thread.number)),
+    ("tid", |of| some(of.thread.tid)),
+    ("thread_name", |of| of.thread.name.clone()),
+    ("state", |of| some(state_code(of.thread.state))),
+    ("package", |of| of.place(|place| place.package.to_string())),
+    ("core", |of| of.place(|place| place.core.to_string())),
+    ("sibling", |of| of.place(|place| place.sibling.to_string())),
+    ("cpu", |of| of.place(|place| place.cpu.to_string())),
+    ("node", |of| of.place(|place| place.node.to_string())),
+    ("core_type", |of| of.place(|place| place.core_type.to_string())),
+    ("bound", |of| of.place(|place| place.bound.to_string())),
+    ("attached_ns", |of| some(of.thread.attached)),
+    ("read_path", |of| some(read_path_code(of.thread.read_path))),
+    ("executions", |of| some(of.row.executions)),
+    ("recursions", |of| some(of.row.recursions)),
+    ("panics", |of| some(of.row.panics)),
+    ("time_ns", |of| of.time(|time| time.sum)),
+    ("time_min_ns", |of| of.time(|time| time.min)),
+    ("time_max_ns", |of| of.time(|time| time.max)),
+    ("open", |of| some(of.row.open)),
+    ("implausible", |of| some(of.row.implausible.as_ref().map_or(0, |aside| aside.executions))),
+];
+
+/// The columns of an event: what follows its name, the unit if it is not the event's, and the value.
+const COUNT: [(&str, &str, CountValue); 8] = [
+    ("", "", |of, event| of.count(event, |count| count.raw.sum)),
+    (" min", "", |of, event| of.count(event, |count| count.raw.min)),
+    (" max", "", |of, event| of.count(event, |count| count.raw.max)),
+    (" scaled", "", |of, event| Some(count_of(of.row, event).ok()?.scaled?.to_string())),
+    (" enabled", "ns", |of, event| of.times(event, |count| count.enabled_ns)),
+    (" running", "ns", |of, event| of.times(event, |count| count.running_ns)),
+    (" samples", "executions", |of, event| Some(of.row.counts.get(event)?.samples.to_string())),
+    (" set", "number", |of, event| only_set(of.report, event).map(|set| set.to_string())),
+];
+
+type Logged<'a> = Of<'a, (usize, &'a LoggedSample)>;
+
+/// The columns of a logged sample, whose row has its number.
+const SAMPLE: [(&str, SampleValue); 12] = [
+    ("session", |of| some(&of.report.session)),
+    ("simulated", |of| some(of.report.simulated)),
+    ("thread", |of| some(of.thread.number)),
+    ("tid", |of| some(of.thread.tid)),
+    ("thread_name", |of| of.thread.name.clone()),
+    ("cpu", |of| of.thread.place.map(|place| place.cpu.to_string())),
+    ("sample", |of| some(of.row.0)),
+    ("phase", |of| some(phase_name(of.report, of.row.1.phase))),
+    ("begin_ns", |of| some(of.row.1.begin)),
+    ("end_ns", |of| some(of.row.1.end)),
+    ("time_ns", |of| some(of.row.1.end.saturating_sub(of.row.1.begin))),
+    ("set", |of| some(of.row.1.set)),
+];
 
 /// A line that is being written.
 struct Line<'a> {
     out: &'a mut dyn io::Write,
     text: String,
-    fields: usize,
 }
 
-impl<'a> Line<'a> {
-    fn new(out: &'a mut dyn io::Write) -> Line<'a> {
-        Line { out, text: String::new(), fields: 0 }
-    }
-
-    fn separate(&mut self) {
-        if self.fields > 0 {
-            self.text.push(',');
+impl Line<'_> {
+    /// A field; an empty text is quoted, so that it is not an absent value.
+    fn field(&mut self, value: Option<impl Display>) {
+        if let Some(value) = value {
+            let begin = self.text.len();
+            write!(self.text, "{value}").expect("a String takes all");
+            let field = &self.text[begin..];
+            if field.is_empty() || field.contains([',', '"', '\n', '\r']) {
+                let quoted = format!("\"{}\"", field.replace('"', "\"\""));
+                self.text.replace_range(begin.., &quoted);
+            }
         }
-        self.fields += 1;
-    }
-
-    /// A field of text; empty text is quoted, so that it is not an absent value.
-    fn text(&mut self, field: &str) {
-        self.separate();
-        if field.is_empty() || field.contains([',', '"', '\n', '\r']) {
-            self.text.push('"');
-            self.text.push_str(&field.replace('"', "\"\""));
-            self.text.push('"');
-        } else {
-            self.text.push_str(field);
-        }
-    }
-
-    /// A field whose text never needs quotes.
-    fn number(&mut self, field: impl Display) {
-        self.maybe(Some(field));
-    }
-
-    fn maybe(&mut self, field: Option<impl Display>) {
-        self.separate();
-        if let Some(field) = field {
-            write!(self.text, "{field}").expect("a String takes all");
-        }
-    }
-
-    fn maybe_text(&mut self, field: Option<&str>) {
-        match field {
-            Some(field) => self.text(field),
-            None => self.separate(),
-        }
+        self.text.push(',');
     }
 
     fn end(&mut self) -> io::Result<()> {
+        self.text.pop();
         self.text.push('\n');
         self.out.write_all(self.text.as_bytes())?;
         self.text.clear();
-        self.fields = 0;
         Ok(())
     }
 }
-
-const WHO: [&str; 16] = [
-    "session",
-    "simulated",
-    "phase",
-    "thread",
-    "tid",
-    "thread_name",
-    "state",
-    "package",
-    "core",
-    "sibling",
-    "cpu",
-    "node",
-    "core_type",
-    "bound",
-    "attached_ns",
-    "read_path",
-];
-
-const WHAT: [&str; 8] = [
-    "executions",
-    "recursions",
-    "panics",
-    "time_ns",
-    "time_min_ns",
-    "time_max_ns",
-    "open",
-    "implausible",
-];
-
-const LOGGED: [&str; 12] = [
-    "session",
-    "simulated",
-    "thread",
-    "tid",
-    "thread_name",
-    "cpu",
-    "sample",
-    "phase",
-    "begin_ns",
-    "end_ns",
-    "time_ns",
-    "set",
-];

@@ -119,24 +119,6 @@ pub(super) fn crystal() -> Option<(u32, u32)> {
     None
 }
 
-/// EDX of an extended leaf; 0 if the processor has no such leaf.
-#[cfg(target_arch = "x86_64")]
-fn extended(number: u32) -> u32 {
-    if leaf(0x8000_0000).eax >= number { leaf(number).edx } else { 0 }
-}
-
-/// Whether the processor has RDTSCP.
-#[cfg(target_arch = "x86_64")]
-pub(crate) fn has_rdtscp() -> bool {
-    extended(0x8000_0001) >> 27 & 1 == 1
-}
-
-/// Whether the processor promises that its TSC ticks at one rate.
-#[cfg(target_arch = "x86_64")]
-pub(crate) fn has_invariant_tsc() -> bool {
-    extended(0x8000_0007) >> 8 & 1 == 1
-}
-
 #[cfg(all(test, any(target_arch = "x86", target_arch = "x86_64")))]
 mod tests {
     use super::*;
@@ -153,13 +135,6 @@ mod tests {
             let decoded = (features.family_id(), features.model_id(), features.stepping_id());
             let decoded = (decoded.0.into(), decoded.1.into(), decoded.2.into());
             assert_eq!((id.family, id.model, id.stepping), decoded);
-        }
-        #[cfg(target_arch = "x86_64")]
-        {
-            let extended = cpuid.get_extended_processor_and_feature_identifiers();
-            assert_eq!(has_rdtscp(), extended.is_some_and(|leaf| leaf.has_rdtscp()));
-            let power = cpuid.get_advanced_power_mgmt_info();
-            assert_eq!(has_invariant_tsc(), power.is_some_and(|leaf| leaf.has_invariant_tsc()));
         }
     }
 }

@@ -17,7 +17,6 @@
 mod core_types;
 pub(crate) mod cpuid;
 mod cpuinfo;
-mod files;
 mod handle;
 mod installed;
 mod interface;

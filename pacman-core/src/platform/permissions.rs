@@ -8,8 +8,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pacman_events::few;
+
 use super::cpuid;
-use super::files::{container, core_pmus};
 use crate::arch::{self, UserReads};
 
 /// `CAP_SYS_ADMIN` and `CAP_PERFMON`: either lifts the paranoid level.
@@ -149,6 +150,31 @@ impl PerfPermissions {
     pub fn is_hybrid(&self) -> bool {
         self.hybrid || self.pmus.len() > 1
     }
+}
+
+/// The PMUs that count for cores: those with a `cpus` list, and x86's plain `cpu`.
+fn core_pmus(devices: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| {
+            name == "cpu"
+                || name.starts_with("cpu_")
+                || name.starts_with("armv")
+                || name.starts_with("apple_")
+        })
+        .collect();
+    few::sort(&mut names);
+    names
+}
+
+/// The container engine whose mark is found under `root`.
+fn container(root: &Path) -> Option<&'static str> {
+    let marks = [(".dockerenv", "docker"), ("run/.containerenv", "podman")];
+    if let Some((_, name)) = marks.iter().find(|(file, _)| root.join(file).exists()) {
+        return Some(name);
+    }
+    fs::read_to_string(root.join("run/systemd/container")).ok().map(|_| "systemd-nspawn or LXC")
 }
 
 #[cfg(test)]

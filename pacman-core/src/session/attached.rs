@@ -10,6 +10,7 @@ use pacman_topology::Binding;
 use pacman_topology::Place;
 use pacman_topology::cancel;
 
+use super::observer::{Observer, bits};
 use super::peer::{Peer, SiblingPair};
 use super::rotation::SetStats;
 use super::rows::Rows;
@@ -38,8 +39,8 @@ pub struct Attached {
     record: Arc<ThreadRecord>,
     /// See [`ThreadRecorder::has_fast_path`]. Observed phases have none.
     has_fast_path: bool,
-    /// Whether a preloaded library reports the phases.
-    is_observed: bool,
+    /// The preloaded library that reports the phases, if there is one.
+    observer: Option<Observer>,
     /// The session's number, as phases carry it.
     session: u32,
     shared: Arc<Shared>,
@@ -58,8 +59,8 @@ impl Attached {
         binding: Option<Binding>,
     ) -> Attached {
         Attached {
-            has_fast_path: owner.has_fast_path(&record) && !shared.is_observed(),
-            is_observed: shared.is_observed(),
+            has_fast_path: owner.has_fast_path(&record) && shared.observer().is_none(),
+            observer: shared.observer(),
             owner,
             record,
             session: shared.number() as u32,
@@ -269,7 +270,7 @@ impl Attached {
 
     /// The number the session gave this thread.
     pub fn number(&self) -> usize {
-        self.record.number
+        self.record.arrival.number
     }
 
     /// The place that the session bound the thread to, if it did.
@@ -279,7 +280,7 @@ impl Attached {
 
     /// The abilities of these counters.
     pub fn caps(&self) -> &Caps {
-        &self.record.caps
+        &self.record.arrival.caps
     }
 
     /// Leaves the session, as dropping does.
@@ -287,7 +288,8 @@ impl Attached {
 
     /// Leaves the session because the thread ends: reports say that it ended while attached.
     pub fn detach_exited(self) {
-        self.leave(ThreadState::Exited);
+        // The drop below finds the thread ended already and keeps this state.
+        self.record.end(self.shared.clock().now(), ThreadState::Exited);
     }
 
     /// The phase behind a word of [`Phase::to_bits`], if it is the session's.
@@ -298,11 +300,6 @@ impl Attached {
 
     pub(super) fn session(&self) -> u64 {
         self.shared.number()
-    }
-
-    pub(super) fn leave(self, state: ThreadState) {
-        // The drop below finds the thread ended already and keeps this state.
-        self.record.end(self.shared.clock().now(), state);
     }
 
     /// The thread's fast path, if it has one.
@@ -319,10 +316,14 @@ impl Attached {
     // Other threads, and errors. The fast path computes the arguments whether it calls or not.
     #[inline(never)]
     fn begin_slow(&self, phase: u32) -> Result<()> {
-        if self.is_observed {
+        if let Some(observer) = self.observer {
             // SAFETY: its own record.
             let begin = || unsafe { self.owner.begin(phase, &self.record) };
-            return self.shared.around_begin(phase, &self.record.open, begin);
+            return observer.around_begin(
+                bits(self.shared.number(), phase),
+                &self.record.open,
+                begin,
+            );
         }
         // Not by the same closure: it would be in memory, and the way back is in what the phase counts.
         // SAFETY: its own record.
@@ -331,10 +332,10 @@ impl Attached {
 
     #[inline(never)]
     fn end_slow(&self, phase: u32, panicked: bool) -> Result<()> {
-        let ended = if self.is_observed {
+        let ended = if let Some(observer) = self.observer {
             // SAFETY: its own record.
             let end = || unsafe { self.owner.end(phase, &self.record, panicked) };
-            self.shared.around_end(phase, &self.record.open, end)
+            observer.around_end(bits(self.shared.number(), phase), &self.record.open, end)
         } else {
             // SAFETY: its own record.
             unsafe { self.owner.end(phase, &self.record, panicked) }
@@ -355,7 +356,7 @@ impl Attached {
     #[cold]
     fn not_ended(&self, phase: u32, error: Error) -> Error {
         let name = self.shared.phase_name(phase);
-        let number = self.record.number;
+        let number = self.record.arrival.number;
         if error.kind() == ErrorKind::PhaseOrder {
             let open = self.record.open.innermost().map(|open| self.shared.phase_name(open));
             let hint = open.map_or("begin it".into(), |open| format!("end {open:?}"));
@@ -369,22 +370,16 @@ impl Attached {
         }
         error
     }
-}
 
-impl Drop for Attached {
-    fn drop(&mut self) {
-        cancel::put_off_during(|| self.end_membership());
-    }
-}
-
-impl Attached {
     fn end_membership(&mut self) {
         let ending = if std::thread::panicking() { " when the thread panicked" } else { "" };
         if let Err(error) = self.owner.verify() {
             self.record.note(format!("its counts are in doubt from some time on: {error}"));
         }
         if self.record.open.depth() > 0 {
-            self.shared.leave_open(&self.record.open);
+            if let Some(observer) = self.observer {
+                observer.leave_open(self.shared.number(), &self.record.open);
+            }
             let open = self.record.open.innermost().map(|open| self.shared.phase_name(open));
             self.record.note(format!(
                 "detached inside phase {:?}{ending}: that execution is not counted",
@@ -402,11 +397,17 @@ impl Attached {
     }
 }
 
+impl Drop for Attached {
+    fn drop(&mut self) {
+        cancel::put_off_during(|| self.end_membership());
+    }
+}
+
 impl std::fmt::Debug for Attached {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Attached")
             .field("session", &self.shared.name())
-            .field("number", &self.record.number)
+            .field("number", &self.record.arrival.number)
             .finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@ use pacman_topology::Topology;
 impl PreparedSession {
     /// The counters of one thread, if the processor has a table.
     pub(super) fn room(&self) -> Result<Option<Room>> {
-        match (self.registers, &self.placement) {
+        match (self.wishes.registers, &self.wishes.placement) {
             (Some(partition), Some((topology, _))) => {
                 registers::room(partition, topology, &self.platform).map(Some)
             }
@@ -32,8 +32,8 @@ impl PreparedSession {
         events: &[Event],
         system: Option<&Topology>,
     ) -> Result<Box<dyn Backend>> {
-        let placed = self.placement.as_ref().map(|(topology, _)| topology);
-        match (self.registers, system.or(placed)) {
+        let placed = self.wishes.placement.as_ref().map(|(topology, _)| topology);
+        match (self.wishes.registers, system.or(placed)) {
             (Some(partition), Some(topology)) => {
                 registers::backend(events, partition, topology, &self.platform)
             }
@@ -42,7 +42,7 @@ impl PreparedSession {
                 format!(
                     "cannot count by registers in session {:?} without places: counts are those \
                      of the context a thread is bound to; give the session a placement",
-                    self.name
+                    self.wishes.name
                 ),
             )),
             (None, topology) => match self.distrust(events) {
@@ -53,7 +53,7 @@ impl PreparedSession {
     }
 
     fn by_kernel(&self, events: &[Event]) -> Result<Box<dyn Backend>> {
-        backend_on(&self.platform, events, self.sharing, self.permissions())
+        backend_on(&self.platform, events, self.wishes.sharing, self.permissions())
     }
 
     /// Counts without the kernel's driver, because of `doubt`.
@@ -67,7 +67,7 @@ impl PreparedSession {
             Some(topology) => topology,
             None => self.here()?,
         };
-        let obstacle = match self.sharing {
+        let obstacle = match self.wishes.sharing {
             Sharing::Pinned => registers::obstacle(topology, &self.platform),
             Sharing::Multiplexed | Sharing::Rotating => Some((
                 ErrorKind::Unsupported,
@@ -93,13 +93,13 @@ impl PreparedSession {
     /// How siblings share a core if the program did not ask for registers. With rotating sets,
     /// siblings that share counters by demand could take each other's counters.
     fn own_partition(&self) -> Partition {
-        if self.rotation.is_some() { Partition::Even } else { Partition::ByDemand }
+        if self.wishes.rotation.is_some() { Partition::Even } else { Partition::ByDemand }
     }
 
     fn permissions(&self) -> PerfPermissions {
         let read = || self.platform.permissions();
         let permissions = self.permissions.get_or_init(read).clone();
-        if self.trusts_driver { permissions.trusting_driver() } else { permissions }
+        if self.wishes.trusts_driver { permissions.trusting_driver() } else { permissions }
     }
 
     /// Why the kernel's driver may not count `events`.

@@ -13,7 +13,7 @@ use super::{memberships, snapshot};
 use crate::backend::Target;
 use crate::clock::Clock;
 use crate::event::Event;
-use crate::report::{EventSet, Report, ThreadState};
+use crate::report::{EventSet, Report};
 use crate::thread_registry;
 use pacman_events::{Error, ErrorKind, Result};
 
@@ -197,7 +197,7 @@ impl Session {
             let arrival = Arrival { number, tid, name, cpu, bound, caps, since };
             ThreadRecord::new(arrival, shared.events(), sets, shared.log())
         });
-        owner.number(record.number);
+        owner.number(record.arrival.number);
         Ok(Attached::new(owner, record, Arc::clone(shared), place, binding))
     }
 
@@ -246,7 +246,7 @@ impl Session {
     pub fn detach_current_thread(&self) -> Result<()> {
         match thread_registry::take::<Attached>(self.number) {
             Some(attached) => {
-                attached.leave(ThreadState::Detached);
+                attached.detach();
                 Ok(())
             }
             None => Err(self.detached("detach")),

@@ -3,7 +3,6 @@
 use std::thread::LocalKey;
 
 use super::attached::Attached;
-use crate::report::ThreadState;
 use crate::thread_registry::{self, Keep, Kept, Last};
 
 thread_local! {
@@ -17,7 +16,7 @@ impl Keep for Attached {
     }
 
     fn exited(self) {
-        self.leave(ThreadState::Exited);
+        self.detach_exited();
     }
 
     #[inline(always)]

@@ -64,7 +64,7 @@ impl Members {
             self.ended += 1;
             return;
         }
-        self.kept.remove(&record.number);
+        self.kept.remove(&record.arrival.number);
         self.past.get_or_insert_with(|| Past::beginning_with(record)).add(record);
     }
 
@@ -85,12 +85,12 @@ impl Members {
 impl Past {
     fn beginning_with(record: &ThreadRecord) -> Past {
         Past {
-            number: record.number,
+            number: record.arrival.number,
             threads: 0,
             exited: 0,
-            read_path: record.caps.read_path,
-            simulated: record.caps.simulated,
-            doubt: record.caps.doubt,
+            read_path: record.arrival.caps.read_path,
+            simulated: record.arrival.caps.simulated,
+            doubt: record.arrival.caps.doubt,
             ticks: 0,
             rows: vec![BTreeMap::new(); record.set_stats().len()],
             samples: 0,
@@ -100,10 +100,10 @@ impl Past {
     }
 
     fn add(&mut self, record: &ThreadRecord) {
-        self.number = self.number.min(record.number);
+        self.number = self.number.min(record.arrival.number);
         self.threads += 1;
         self.exited += usize::from(record.state() == ThreadState::Exited);
-        self.ticks += record.until(record.since).saturating_sub(record.since);
+        self.ticks += record.until(record.arrival.since).saturating_sub(record.arrival.since);
         for (sum, set_stats) in self.rows.iter_mut().zip(record.set_stats()) {
             for phase in set_stats.rows.phases() {
                 // The owner has ended, so nothing is half written.

@@ -22,8 +22,6 @@ mod log;
 mod members;
 mod memberships;
 mod meter;
-#[cfg(all(test, not(loom)))]
-mod misbehaving;
 mod observer;
 mod open;
 mod patience;
@@ -38,6 +36,8 @@ mod shared;
 mod slot;
 mod snapshot;
 mod stack;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod thread;
 mod thread_recorder;
 mod uncounted;

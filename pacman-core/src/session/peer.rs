@@ -93,7 +93,7 @@ impl Peer {
 
     /// The number the session gave the thread.
     pub fn number(&self) -> usize {
-        self.record.number
+        self.record.arrival.number
     }
 
     /// Whether the thread is still attached.

@@ -1,10 +1,9 @@
 //! The start of a session: the events and places that its description names are found and tried.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use once_cell::sync::OnceCell;
-use pacman_events::partition::Partition;
-use pacman_topology::{CpuSet, Placement, Topology, cancel};
+use pacman_topology::{CpuSet, Topology, cancel};
 
 use super::builder::{EventRequest, SessionBuilder};
 use super::exit_report;
@@ -26,22 +25,16 @@ const LONGEST_LOG: usize = 1 << 24;
 /// A session whose events are found and whose wishes fit together.
 #[derive(Debug)]
 pub(super) struct PreparedSession {
-    pub(super) name: String,
     pub(super) events: Vec<Event>,
     /// Number of events at the end that only the environment requests. The program does not know
     /// them.
     requested: usize,
     /// How many events the program asked for; behind them are their parts on single core types.
     asked: usize,
-    pub(super) placement: Option<(Topology, Placement)>,
-    pub(super) sharing: Sharing,
-    pub(super) registers: Option<Partition>,
+    /// The rest of the description, as the environment may change it.
+    pub(super) wishes: SessionBuilder,
     pub(super) platform: PlatformRef,
-    pub(super) rotation: Option<EventSetRotation>,
-    keeps_figures: bool,
-    pub(super) trusts_driver: bool,
     clock: Clock,
-    log: usize,
     /// The machine, read when first needed.
     pub(super) here: OnceCell<Topology>,
     /// The system's permissions, read when first needed: from a dozen files.
@@ -109,10 +102,10 @@ impl SessionBuilder {
 
 impl PreparedSession {
     /// Finds the events and checks the wishes.
-    fn of(described: SessionBuilder) -> Result<PreparedSession> {
-        let platform = described.platform.unwrap_or_else(|| platform::current().clone());
+    fn of(mut wishes: SessionBuilder) -> Result<PreparedSession> {
+        let platform = wishes.platform.take().unwrap_or_else(|| platform::current().clone());
         let mut events = Vec::new();
-        for request in described.events {
+        for request in wishes.events.drain(..) {
             match request {
                 EventRequest::List(list) => {
                     events.extend(Event::parse_list_for(&platform, &list)?);
@@ -121,19 +114,12 @@ impl PreparedSession {
             }
         }
         let mut prepared = PreparedSession {
-            name: described.name,
             events,
             requested: 0,
             asked: 0,
-            placement: described.placement,
-            sharing: described.sharing,
-            registers: described.registers,
             platform,
-            rotation: described.rotation,
-            keeps_figures: described.keeps_figures,
-            trusts_driver: described.trusts_driver,
-            clock: clock(described.clock)?,
-            log: described.log,
+            clock: clock(wishes.clock)?,
+            wishes,
             here: OnceCell::new(),
             permissions: OnceCell::new(),
         };
@@ -148,33 +134,36 @@ impl PreparedSession {
         if self.events.is_empty() {
             return Err(event::empty());
         }
-        if let Some((topology, placement)) = &self.placement {
+        if let Some((topology, placement)) = &self.wishes.placement {
             self.check_topology(topology)?;
             placement.capacity(topology)?;
         }
-        if self.log > LONGEST_LOG {
+        if self.wishes.log > LONGEST_LOG {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
                 format!(
                     "cannot log {} samples a thread: {LONGEST_LOG} is the most; \
                      a longer run wants fewer phases or no log",
-                    self.log
+                    self.wishes.log
                 ),
             ));
         }
         if let Some(twice) = self.asked_twice() {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
-                format!("cannot count {twice} twice in session {:?}; name it once", self.name),
+                format!(
+                    "cannot count {twice} twice in session {:?}; name it once",
+                    self.wishes.name
+                ),
             ));
         }
-        if self.rotation.is_some() && self.sharing == Sharing::Multiplexed {
+        if self.wishes.rotation.is_some() && self.wishes.sharing == Sharing::Multiplexed {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
                 format!(
                     "cannot rotate event sets and be multiplexed in session {:?}: estimates of \
                      estimates mean nothing; choose one",
-                    self.name
+                    self.wishes.name
                 ),
             ));
         }
@@ -193,7 +182,7 @@ impl PreparedSession {
         };
         Err(Error::new(
             ErrorKind::ForeignTopology,
-            format!("cannot place threads of session {:?}: {what}; {instead}", self.name),
+            format!("cannot place threads of session {:?}: {what}; {instead}", self.wishes.name),
         ))
     }
 
@@ -215,11 +204,11 @@ impl PreparedSession {
             return;
         }
         // At the end: a program may know its own by number.
-        let (own, rotation) = (self.events.len(), self.rotation);
+        let (own, rotation) = (self.events.len(), self.wishes.rotation);
         if let Err(error) = self.extend_events(&list) {
             self.events.truncate(own);
-            self.rotation = rotation;
-            exit_report::report_uncounted(&self.name, &error);
+            self.wishes.rotation = rotation;
+            exit_report::report_uncounted(&self.wishes.name, &error);
         }
         self.requested = self.events.len() - own;
     }
@@ -232,10 +221,10 @@ impl PreparedSession {
         }
         self.events = Event::with_parts(std::mem::take(&mut self.events));
         let tried = self.sets(None);
-        let may_rotate = self.rotation.is_none() && self.sharing == Sharing::Pinned;
+        let may_rotate = self.wishes.rotation.is_none() && self.wishes.sharing == Sharing::Pinned;
         match tried {
             Err(error) if may_rotate && rotation::is_lack_of_room(&error) => {
-                self.rotation = Some(EventSetRotation::PerExecution);
+                self.wishes.rotation = Some(EventSetRotation::PerExecution);
                 self.sets(None).map(drop)
             }
             tried => tried.map(drop),
@@ -254,8 +243,8 @@ impl PreparedSession {
     }
 
     fn claimed(self, system: Option<Topology>) -> Result<Shared> {
-        Shared::claim(&self.name)?;
-        let name = self.name.clone();
+        Shared::claim(&self.wishes.name)?;
+        let name = self.wishes.name.clone();
         match self.parts(system) {
             Ok(parts) => Ok(Shared::new(parts)),
             Err(error) => {
@@ -269,12 +258,12 @@ impl PreparedSession {
     fn sets(&self, system: Option<&Topology>) -> Result<Sets> {
         let open = |events: &[Event]| self.backend(events, system);
         let room = || self.room();
-        let together = match self.keeps_figures {
+        let together = match self.wishes.keeps_figures {
             true => events_of_one_figure(&self.events),
             false => Vec::new(),
         };
         let plan = |turns| Sets::plan_together(turns, &self.events, &together, &room, &open);
-        match self.rotation {
+        match self.wishes.rotation {
             Some(turns) => plan(turns),
             None => match open(&self.events) {
                 Ok(backend) => Ok(Sets::one(self.events.len(), backend)),
@@ -285,7 +274,7 @@ impl PreparedSession {
 
     fn parts(mut self, system: Option<Topology>) -> Result<Parts> {
         let sets = self.sets(system.as_ref())?;
-        let (topology, placed) = match self.placement.take() {
+        let (topology, placed) = match self.wishes.placement.take() {
             Some((topology, placement)) => {
                 let places = placement.places(&topology, placement.capacity(&topology)?)?;
                 (Some(topology), Some(Placed { placement: Some(placement), places }))
@@ -300,16 +289,16 @@ impl PreparedSession {
             None => (system, None),
         };
         Ok(Parts {
-            name: self.name,
+            name: self.wishes.name,
             own: self.events.len() - self.requested,
             asked: self.asked,
             events: self.events,
-            sets,
+            sets: Arc::new(sets),
             clock: self.clock,
             placement: placed,
-            topology,
+            topology: topology.map_or_else(OnceLock::new, OnceLock::from),
             platform: self.platform,
-            log: self.log,
+            log: self.wishes.log,
         })
     }
 }

@@ -7,7 +7,8 @@
 use std::sync::OnceLock;
 
 use crate::event::Event;
-use crate::report::{PhaseReport, Report};
+use crate::plausible::exceeds;
+use crate::report::Report;
 
 use super::rotation::Sets;
 use super::thread_recorder::ThreadRecorder;
@@ -36,7 +37,8 @@ impl Readings {
         }
     }
 
-    /// A line for each phase and clock whose count is mostly of the readings.
+    /// A line for each phase and clock whose count is mostly of the readings, or exceeds the time of its executions
+    /// because of them. Times of a simulated machine are not those of its clocks.
     pub(super) fn notes(&self, report: &Report) -> Vec<String> {
         let own = self.0.get().map_or(&[][..], Vec::as_slice);
         let mut lines = Vec::new();
@@ -45,16 +47,21 @@ impl Readings {
             let Some(own) = own.filter(|_| is_clock(event.unit, event.hardware)) else { continue };
             let rows = || report.threads.iter().flat_map(|thread| &thread.phases);
             for (phase, name) in report.phases.iter().enumerate() {
-                let of = |row: &&PhaseReport| row.phase == phase;
-                let counts = rows().filter(of).filter_map(|row| row.counts.get(at));
-                let (executions, count) = counts.fold((0, 0), |(executions, sum), count| {
-                    (executions + count.samples, sum + count.raw.sum)
-                });
-                let readings = own as f64 * executions as f64;
-                if count > 0 && readings >= MOST * count as f64 {
+                let (mut executions, mut count, mut time) = (0, 0, 0);
+                for row in rows().filter(|row| row.phase == phase) {
+                    let Some(counted) = row.counts.get(at) else { continue };
+                    (executions, count) = (executions + counted.samples, count + counted.raw.sum);
+                    let sets = report.sets.iter().zip(&row.sets);
+                    let sets = sets.filter(|(set, _)| set.events.contains(&at));
+                    time += sets.map(|(_, counted)| counted.time.sum).sum::<u64>();
+                }
+                let is_mostly = own as f64 * executions as f64 >= MOST * count as f64;
+                let is_beyond = !report.simulated && exceeds(count.into(), time.into());
+                if count > 0 && (is_mostly || is_beyond) {
                     lines.push(format!(
-                        "{} in {name:?} is mostly of its readings, which count {own} ns in each execution",
-                        event.name
+                        "{} in {name:?} {} its readings, which count {own} ns in each execution",
+                        event.name,
+                        if is_mostly { "is mostly of" } else { "contains" }
                     ));
                 }
             }

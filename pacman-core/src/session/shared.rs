@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use super::members::{Members, Past};
 use super::observer::{Observer, bits};
-use super::open::Open;
 use super::readings::Readings;
 use super::rotation::Sets;
 use super::rows::MAX_PHASES;
@@ -42,19 +41,10 @@ pub(super) type AtEnd = Box<dyn Fn(&Shared) + Send + Sync>;
 /// The session behind all its handles.
 pub(crate) struct Shared {
     number: u64,
-    name: String,
-    events: Vec<Event>,
-    own: usize,
-    asked: usize,
-    sets: Arc<Sets>,
-    clock: Clock,
+    parts: Parts,
     since: u64,
     /// The process that it belongs to, in a line of forks.
     generation: u32,
-    placement: Option<Placed>,
-    topology: OnceLock<Topology>,
-    platform: PlatformRef,
-    log: usize,
     closed: AtomicBool,
     at_end: Option<AtEnd>,
     observer: Option<Observer>,
@@ -88,10 +78,11 @@ pub(super) struct Parts {
     pub(super) own: usize,
     /// How many of these are no parts of others on one core type: the first ones of them.
     pub(super) asked: usize,
-    pub(super) sets: Sets,
+    pub(super) sets: Arc<Sets>,
     pub(super) clock: Clock,
     pub(super) placement: Option<Placed>,
-    pub(super) topology: Option<Topology>,
+    /// The machine, read when first needed.
+    pub(super) topology: OnceLock<Topology>,
     pub(super) platform: PlatformRef,
     pub(super) log: usize,
 }
@@ -135,18 +126,9 @@ impl Shared {
         perf::install_atfork();
         Shared {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
-            name: parts.name,
-            events: parts.events,
-            own: parts.own,
-            asked: parts.asked,
-            sets: Arc::new(parts.sets),
             since: parts.clock.now(),
             generation: perf::generation(),
-            clock: parts.clock,
-            placement: parts.placement,
-            topology: parts.topology.map_or_else(OnceLock::new, OnceLock::from),
-            platform: parts.platform,
-            log: parts.log,
+            parts,
             closed: AtomicBool::new(false),
             at_end: None,
             observer: Observer::of_process(),
@@ -162,87 +144,58 @@ impl Shared {
     }
 
     pub(super) fn name(&self) -> &str {
-        &self.name
+        &self.parts.name
     }
 
     pub(super) fn events(&self) -> &[Event] {
-        &self.events
+        &self.parts.events
     }
 
     /// The events that the program asked for.
     pub(super) fn own_events(&self) -> &[Event] {
-        &self.events[..self.own]
+        &self.parts.events[..self.parts.own]
     }
 
     /// The events in the program's list.
     pub(super) fn asked_events(&self) -> &[Event] {
-        &self.events[..self.asked]
+        &self.parts.events[..self.parts.asked]
     }
 
     pub(super) fn sets(&self) -> &Arc<Sets> {
-        &self.sets
+        &self.parts.sets
     }
 
     pub(super) fn clock(&self) -> &Clock {
-        &self.clock
+        &self.parts.clock
     }
 
     pub(super) fn since(&self) -> u64 {
         self.since
     }
 
-    /// Whether a preloaded library reports the phases.
-    pub(super) fn is_observed(&self) -> bool {
-        self.observer.is_some()
-    }
-
-    /// Begins a phase by `act`, and tells the observer.
-    pub(super) fn around_begin(
-        &self,
-        phase: u32,
-        open: &Open,
-        act: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        let Some(observer) = self.observer else { return act() };
-        observer.around_begin(bits(self.number, phase), open, act)
-    }
-
-    /// Ends a phase by `act`, and tells the observer.
-    pub(super) fn around_end(
-        &self,
-        phase: u32,
-        open: &Open,
-        act: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        let Some(observer) = self.observer else { return act() };
-        observer.around_end(bits(self.number, phase), open, act)
-    }
-
-    /// Tells the observer that a thread leaves its open phases.
-    pub(super) fn leave_open(&self, open: &Open) {
-        if let Some(observer) = self.observer {
-            observer.leave_open(self.number, open);
-        }
+    /// The preloaded library that reports the phases, if there is one.
+    pub(super) fn observer(&self) -> Option<Observer> {
+        self.observer
     }
 
     pub(super) fn log(&self) -> usize {
-        self.log
+        self.parts.log
     }
 
     /// The machine, read when first needed.
     pub(super) fn topology(&self) -> Result<&Topology> {
-        if let Some(known) = self.topology.get() {
+        if let Some(known) = self.parts.topology.get() {
             return Ok(known);
         }
-        let read = Topology::of(&self.platform)?;
+        let read = Topology::of(&self.parts.platform)?;
         // Two threads may both read it. A lock is not possible, because a thread that is ending
         // cannot wait.
-        Ok(self.topology.get_or_init(|| read))
+        Ok(self.parts.topology.get_or_init(|| read))
     }
 
     /// The machine it counts on.
     pub(super) fn platform(&self) -> &PlatformRef {
-        &self.platform
+        &self.parts.platform
     }
 
     /// Sets `at_end`, which is called when the last handle and attachment are gone.
@@ -261,7 +214,7 @@ impl Shared {
     /// Refuses threads that attach later, and frees the session's name.
     pub(super) fn close(&self) {
         if !self.closed.swap(true, Ordering::Relaxed) {
-            Shared::disclaim(&self.name);
+            Shared::disclaim(&self.parts.name);
         }
     }
 
@@ -269,7 +222,7 @@ impl Shared {
         if self.closed.load(Ordering::Relaxed) {
             return Err(Error::new(
                 ErrorKind::Closed,
-                format!("cannot attach to session {:?}: it was closed", self.name),
+                format!("cannot attach to session {:?}: it was closed", self.parts.name),
             ));
         }
         if self.generation != perf::generation() {
@@ -278,7 +231,7 @@ impl Shared {
                 format!(
                     "cannot attach to session {:?} in this process: it belongs to the parent that \
                      forked; open a session in the child",
-                    self.name
+                    self.parts.name
                 ),
             ));
         }
@@ -293,7 +246,7 @@ impl Shared {
                 format!(
                     "cannot name a phase {name:?} in session {:?}: a name is one line of text, \
                      not empty",
-                    self.name
+                    self.parts.name
                 ),
             ));
         }
@@ -328,6 +281,10 @@ impl Shared {
     }
 
     /// Refuses a phase of another session.
+    pub(super) fn own(&self, phase: Phase) -> Result<()> {
+        if phase.session == self.number as u32 { Ok(()) } else { Err(self.foreign_phase()) }
+    }
+
     #[cold]
     pub(super) fn foreign_phase(&self) -> Error {
         Error::new(
@@ -335,7 +292,7 @@ impl Shared {
             format!(
                 "cannot use this phase in session {:?}: it belongs to another session; \
                  define it with this session's phase()",
-                self.name
+                self.parts.name
             ),
         )
     }
@@ -347,7 +304,7 @@ impl Shared {
             format!(
                 "cannot name a phase {name:?} in session {:?}: it has {MAX_PHASES} phases, and \
                  no session has more; give parts of the program that recur one name",
-                self.name
+                self.parts.name
             ),
         )
     }
@@ -362,8 +319,8 @@ impl Shared {
 
     /// The next free place of the placement, if the session has one.
     pub(super) fn take_place(&self) -> Result<Option<Place>> {
-        let Some(Placed { placement, places }) = &self.placement else { return Ok(None) };
-        let here = placement.is_none().then(|| self.platform.current_cpu()).flatten();
+        let Some(Placed { placement, places }) = &self.parts.placement else { return Ok(None) };
+        let here = placement.is_none().then(|| self.parts.platform.current_cpu()).flatten();
         let mut state = self.state.lock();
         let mut free = places.iter().filter(|place| !state.taken.contains_key(&place.cpu()));
         let first = free.clone().next();
@@ -375,7 +332,7 @@ impl Shared {
                         "cannot attach another thread to session {:?}: counts here are those of a \
                          hardware context, and all {} that the process may use have a thread; \
                          detach one, or accept counts of the kernel's driver ({}=1)",
-                        self.name,
+                        self.parts.name,
                         places.len(),
                         perf::TRUST_DRIVER
                     ),
@@ -386,7 +343,7 @@ impl Shared {
                 format!(
                     "cannot attach another thread to session {:?}: all {} places of {placement} \
                      are taken; detach a thread or choose a placement with more places",
-                    self.name,
+                    self.parts.name,
                     places.len()
                 ),
             ));
@@ -397,7 +354,7 @@ impl Shared {
 
     /// Whether threads without a place of a placement are bound to a context of their own.
     pub(super) fn binds_by_itself(&self) -> bool {
-        self.placement.as_ref().is_some_and(|placed| placed.placement.is_none())
+        self.parts.placement.as_ref().is_some_and(|placed| placed.placement.is_none())
     }
 
     /// Notes that a thread took a place of its own choice.

@@ -44,14 +44,14 @@ pub(super) fn report(shared: &Shared) -> Report {
         let mut cut = Vec::new();
         let phases = phase_reports(record, &phases, shared, nanos, &mut cut);
         ThreadReport {
-            number: record.number,
+            number: record.arrival.number,
             threads: 1,
-            tid: record.tid,
-            name: record.name.clone(),
+            tid: record.arrival.tid,
+            name: record.arrival.name.clone(),
             place: place(record, topology),
             state: record.state(),
-            attached: nanos(record.until(now).saturating_sub(record.since)),
-            read_path: record.caps.read_path,
+            attached: nanos(record.until(now).saturating_sub(record.arrival.since)),
+            read_path: record.arrival.caps.read_path,
             phases,
             log: log_reports(record, shared, nanos),
             log_dropped: record.log.as_ref().map_or(0, |log| log.dropped()),
@@ -75,7 +75,7 @@ pub(super) fn report(shared: &Shared) -> Report {
             number(shared.log(), "sample")
         ));
     }
-    let doubt = records.iter().find_map(|record| record.caps.doubt);
+    let doubt = records.iter().find_map(|record| record.arrival.caps.doubt);
     let doubt = doubt.or(past.as_ref().and_then(|past| past.doubt));
     let age = nanos(now.saturating_sub(shared.since()));
     let (today, past_time) = (SystemTime::now(), Duration::from_nanos(age));
@@ -101,7 +101,7 @@ pub(super) fn report(shared: &Shared) -> Report {
         threads,
         age,
         provenance: Provenance::here(topology, began),
-        simulated: records.iter().any(|record| record.caps.simulated)
+        simulated: records.iter().any(|record| record.arrival.caps.simulated)
             || past.is_some_and(|past| past.simulated),
         notes,
     };
@@ -113,7 +113,7 @@ pub(super) fn report(shared: &Shared) -> Report {
 }
 
 fn place(record: &ThreadRecord, topology: Option<&Topology>) -> Option<PlaceReport> {
-    let context = topology?.context(record.cpu?)?;
+    let context = topology?.context(record.arrival.cpu?)?;
     Some(PlaceReport {
         cpu: context.cpu,
         package: context.package,
@@ -121,7 +121,7 @@ fn place(record: &ThreadRecord, topology: Option<&Topology>) -> Option<PlaceRepo
         sibling: context.sibling,
         node: context.node,
         core_type: context.core_type,
-        bound: record.bound,
+        bound: record.arrival.bound,
     })
 }
 

@@ -17,16 +17,7 @@ const NOTES: usize = 32;
 /// One thread's part of a session; outlives the thread.
 #[derive(Debug)]
 pub(crate) struct ThreadRecord {
-    pub(crate) number: usize,
-    pub(crate) tid: i32,
-    pub(crate) name: Option<String>,
-    /// The logical CPU the thread was on when it attached.
-    pub(crate) cpu: Option<u32>,
-    /// The session bound it there.
-    pub(crate) bound: bool,
-    pub(crate) caps: Caps,
-    /// Ticks at attach.
-    pub(crate) since: u64,
+    pub(super) arrival: Arrival,
     /// Ticks at detach, or 0.
     until: AtomicU64,
     state: AtomicU8,
@@ -55,13 +46,17 @@ struct Notes {
 }
 
 /// The facts of a thread when it attaches.
+#[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) number: usize,
     pub(super) tid: i32,
     pub(super) name: Option<String>,
+    /// The logical CPU that it is on.
     pub(super) cpu: Option<u32>,
+    /// The session bound it there.
     pub(super) bound: bool,
     pub(super) caps: Caps,
+    /// Ticks.
     pub(super) since: u64,
 }
 
@@ -76,13 +71,7 @@ impl ThreadRecord {
         let widest = (0..sets.len()).map(|set| sets.width(set)).max().unwrap_or(0);
         debug_assert!(widest <= MAX_EVENTS);
         ThreadRecord {
-            number: arrival.number,
-            tid: arrival.tid,
-            name: arrival.name,
-            cpu: arrival.cpu,
-            bound: arrival.bound,
-            caps: arrival.caps,
-            since: arrival.since,
+            arrival,
             until: AtomicU64::new(0),
             state: AtomicU8::new(0),
             open: Open::new(),

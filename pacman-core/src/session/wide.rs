@@ -104,7 +104,7 @@ impl SystemWide {
     /// `InvalidInput` for a phase of another session; the last context's error if no context
     /// can be counted any more.
     pub fn begin(&mut self, phase: Phase) -> Result<()> {
-        self.own(phase)?;
+        self.shared.own(phase)?;
         self.each(|context| {
             context.check()?;
             // SAFETY: its own record.
@@ -120,7 +120,7 @@ impl SystemWide {
     /// `PhaseOrder` if `phase` is not the one begun last; otherwise as for
     /// [`begin`](Self::begin).
     pub fn end(&mut self, phase: Phase) -> Result<()> {
-        self.own(phase)?;
+        self.shared.own(phase)?;
         if self.open.last() != Some(&phase) {
             return Err(Error::new(
                 ErrorKind::PhaseOrder,
@@ -173,20 +173,6 @@ impl SystemWide {
             _ => Ok(()),
         }
     }
-
-    fn own(&self, phase: Phase) -> Result<()> {
-        if phase.session == self.shared.number() as u32 {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::InvalidInput,
-            format!(
-                "cannot use this phase in session {:?}: it belongs to another session; define it \
-                 with this session's phase()",
-                self.shared.name()
-            ),
-        ))
-    }
 }
 
 impl Watched {
@@ -202,7 +188,7 @@ impl Watched {
             let arrival = Arrival { number, tid, name, cpu: Some(cpu), bound: true, caps, since };
             ThreadRecord::new(arrival, shared.events(), sets, shared.log())
         });
-        owner.number(record.number);
+        owner.number(record.arrival.number);
         let platform = shared.platform().clone();
         Ok(Watched { place, owner, record, clock, platform, last, lost: None })
     }
@@ -220,7 +206,7 @@ impl Watched {
             .map_err(|error| self.away(error))?;
         let (enabled, _) = now.reading.times_since(&self.last.reading);
         // Registers have no such time, and a simulated machine has a clock of its own.
-        if now.reading.enabled_ns > 0 && !self.record.caps.simulated {
+        if now.reading.enabled_ns > 0 && !self.record.arrival.caps.simulated {
             let ticks = before.saturating_sub(self.last.ticks);
             let passed = ticks as f64 * self.clock.nanos_per_tick();
             if (enabled as f64) < passed * (1.0 - RATES_DIFFER) - CLOCKS_DIFFER {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU64;
 
-use super::cell::{add, load, publish, store, zero};
+use super::cell::{add, load, publish, store};
 
 /// The number of bins in a row.
 pub(super) const BINS: usize = 512;
@@ -68,10 +68,6 @@ pub(super) struct BinTotals {
 }
 
 impl Bin {
-    const fn empty() -> Bin {
-        Bin { ticks: AtomicU64::new(0), thread_ticks: AtomicU64::new(0) }
-    }
-
     #[inline(always)]
     fn put(&self, ticks: u64, threads: u64) {
         add(&self.ticks, ticks);
@@ -89,16 +85,6 @@ impl Bin {
 }
 
 impl Bins {
-    pub(super) const fn new() -> Bins {
-        Bins {
-            state: zero(),
-            spare: Bin::empty(),
-            from: zero(),
-            until: zero(),
-            bins: [const { Bin::empty() }; BINS],
-        }
-    }
-
     /// Begins with bins of the first length.
     pub(super) fn begin(&self) {
         store(&self.state, FIRST);
@@ -279,8 +265,12 @@ impl BinTotals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cell::{Words, zeroed};
     use super::super::tests::words_of;
     use super::*;
+
+    // SAFETY: as its definition shows.
+    unsafe impl Words for Bins {}
 
     impl Bins {
         fn enter(&self, latest: &CurrentBin, begin: u64, ticks: u64, threads: u64) {
@@ -295,7 +285,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_when_bins_fold_or_executions_span_them() {
-        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        let (bins, latest) = (zeroed::<Bins>(), CurrentBin::none());
         let (mut sum, mut at) = (0, 0);
         for round in 0..20_000u64 {
             let length = round * round % 300_001;
@@ -315,7 +305,7 @@ mod tests {
 
     #[test]
     fn untimed_executions_fill_the_bins_between_two_times_evenly() {
-        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        let (bins, latest) = (zeroed::<Bins>(), CurrentBin::none());
         let span = ((3 << FINEST) + (1 << (FINEST - 1)), 7 << FINEST);
         // SAFETY: one row of bins and one current bin.
         unsafe { bins.add_evenly(&latest, span, 7_001, 2) };
@@ -331,7 +321,7 @@ mod tests {
 
     #[test]
     fn an_execution_is_in_the_bins_of_its_time() {
-        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        let (bins, latest) = (zeroed::<Bins>(), CurrentBin::none());
         bins.enter(&latest, 100 << FINEST, (2 << FINEST) + 7, 3);
         let held = look(&bins);
         let there: Vec<_> =
@@ -342,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_program_of_50_ms_folds_no_bin() {
-        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        let (bins, latest) = (zeroed::<Bins>(), CurrentBin::none());
         bins.begin();
         for at in 0..BINS as u64 {
             bins.enter(&latest, at << (FINEST + FIRST), 1_000, 2);
@@ -356,7 +346,7 @@ mod tests {
 
     #[test]
     fn empty_bins_become_longer_without_a_fold() {
-        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        let (bins, latest) = (zeroed::<Bins>(), CurrentBin::none());
         let begin = (BINS as u64 * 5) << FINEST;
         let stores = super::super::tests::logged(|| bins.enter(&latest, begin, 100, 2));
         assert!(stores.len() < 10, "{} stores", stores.len());
@@ -368,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_fold_that_ends_at_any_store_loses_and_doubles_nothing() {
-        let (bins, latest) = (Bins::new(), CurrentBin::none());
+        let (bins, latest) = (zeroed::<Bins>(), CurrentBin::none());
         for bin in 0..BINS as u64 {
             bins.enter(&latest, bin << FINEST, 1 + bin * bin % 1_000, 3);
         }

@@ -1,5 +1,6 @@
 //! Loads and stores of an arena's words.
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
@@ -24,8 +25,16 @@ pub(super) fn publish(cell: &AtomicU64, value: u64) {
     std::sync::atomic::compiler_fence(Ordering::SeqCst);
 }
 
-pub(super) const fn zero() -> AtomicU64 {
-    AtomicU64::new(0)
+/// A record of words.
+///
+/// # Safety
+/// All fields are `AtomicU64`, or consist of them. So zeros are a value, and so is any other content.
+pub(super) unsafe trait Words: 'static {}
+
+/// The record whose words are all 0.
+pub(super) const fn zeroed<T: Words>() -> T {
+    // SAFETY: as the trait says.
+    unsafe { MaybeUninit::zeroed().assume_init() }
 }
 
 #[inline(always)]

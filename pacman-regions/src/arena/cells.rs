@@ -5,7 +5,7 @@
 use std::sync::atomic::AtomicU64;
 
 use super::bins::{Bins, CurrentBin};
-use super::cell::{add, load, publish, store, zero};
+use super::cell::{add, load, publish, store, zeroed};
 use super::open_part::open_part;
 
 /// The number of sums in a row: the most counts that a reading can have.
@@ -94,17 +94,7 @@ const SAMPLE: u64 = 16;
 impl Row {
     /// A record outside of any arena.
     pub const fn unrecorded() -> Row {
-        Row {
-            header: zero(),
-            key: zero(),
-            executions: zero(),
-            ticks: zero(),
-            cpu: zero(),
-            moves: zero(),
-            counted: zero(),
-            counts: [const { zero() }; EVENTS],
-            open: zero(),
-        }
+        zeroed()
     }
 
     /// A part begins, `since` ticks after the start of the process. It is open until the next execution is added.
@@ -225,18 +215,6 @@ pub(super) struct Size {
     pub(super) represented_ticks: AtomicU64,
 }
 
-impl Size {
-    const fn new() -> Size {
-        Size {
-            threads: zero(),
-            executions: zero(),
-            ticks: zero(),
-            represented: zero(),
-            represented_ticks: zero(),
-        }
-    }
-}
-
 /// The place of an execution among others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nested {
@@ -251,20 +229,7 @@ pub enum Nested {
 impl PrimaryStats {
     /// A record outside of any arena. It has 9 kB, which is too much for a small stack.
     pub const fn unrecorded() -> PrimaryStats {
-        PrimaryStats {
-            header: zero(),
-            region: zero(),
-            starter: zero(),
-            nested: zero(),
-            within: zero(),
-            nested_ticks: zero(),
-            cost: zero(),
-            shortest: AtomicU64::new(u64::MAX),
-            longest: zero(),
-            teams: [const { Size::new() }; SIZES],
-            bins: Bins::new(),
-            squares: zero(),
-        }
+        PrimaryStats { shortest: AtomicU64::new(u64::MAX), ..zeroed() }
     }
 
     /// Sets the region of a new record.

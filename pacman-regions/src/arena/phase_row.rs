@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::cell::{add, zero};
+use super::cell::{add, zeroed};
 use super::cells::Row;
 
 /// The executions of a phase on one thread.
@@ -31,17 +31,7 @@ pub struct PhaseRow {
 impl PhaseRow {
     /// A record outside of any arena.
     pub const fn unrecorded() -> PhaseRow {
-        PhaseRow {
-            header: zero(),
-            begun: zero(),
-            waited: zero(),
-            clocked: zero(),
-            on_processor: zero(),
-            waits_clocked: zero(),
-            waits_on_processor: zero(),
-            clock_lost: zero(),
-            row: Row::unrecorded(),
-        }
+        zeroed()
     }
 
     /// Adds the waits of an execution, in ticks, and its processor time: ticks and nanoseconds on a

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::cell::{add, load, store, zero};
+use super::cell::{add, load, store, zeroed};
 use super::cells::EVENTS;
 
 /// The counts of a thread in one region, under one number in the team, while one set was on the counters.
@@ -50,20 +50,7 @@ pub struct SetTurn {
 impl SetRow {
     /// A record outside of any arena.
     pub const fn unrecorded() -> SetRow {
-        SetRow {
-            header: zero(),
-            key: zero(),
-            set: zero(),
-            counted: zero(),
-            counts: [const { zero() }; EVENTS],
-            measure: zero(),
-            turns: zero(),
-            longest: zero(),
-            measure_squares: zero(),
-            squares: [const { zero() }; EVENTS],
-            products: [const { zero() }; EVENTS],
-            rates: [const { zero() }; EVENTS],
-        }
+        zeroed()
     }
 
     /// Sets the region, the thread's number and the set.

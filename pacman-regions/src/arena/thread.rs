@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::cell::{add, load, store, zero};
+use super::cell::{add, load, store, zeroed};
 use super::format::LINE;
 
 /// A thread that starts regions. When it ends, another thread takes the record over with what it counted.
@@ -40,19 +40,6 @@ pub struct Untimed {
 }
 
 impl Untimed {
-    pub(super) const fn new() -> Untimed {
-        Untimed {
-            region: zero(),
-            executions: zero(),
-            ticks: zero(),
-            shortest: zero(),
-            longest: zero(),
-            unlike: zero(),
-            unlike_ticks: zero(),
-            line: zero(),
-        }
-    }
-
     /// The region.
     pub fn region(&self) -> Option<u32> {
         load(&self.region).checked_sub(1).map(|region| region as u32)
@@ -104,13 +91,7 @@ impl Untimed {
 impl Thread {
     /// A record outside of any arena.
     pub const fn unrecorded() -> Thread {
-        Thread {
-            header: zero(),
-            open_regions: zero(),
-            number: zero(),
-            line: [const { zero() }; LINE - 3],
-            untimed: [const { Untimed::new() }; COUNTDOWNS],
-        }
+        zeroed()
     }
 
     /// The executions that are not timed, by place.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::cell::{add, load, store, zero};
+use super::cell::{add, load, store, zeroed};
 
 /// The waits of a thread in one region at one site, under one number in the team.
 ///
@@ -57,16 +57,7 @@ pub mod state {
 impl WaitRow {
     /// A record outside of any arena.
     pub const fn unrecorded() -> WaitRow {
-        WaitRow {
-            header: zero(),
-            key: zero(),
-            site: zero(),
-            count: zero(),
-            ticks: zero(),
-            until: zero(),
-            open_count: zero(),
-            open_ticks: zero(),
-        }
+        zeroed()
     }
 
     /// Sets the region, the thread's number and the site.

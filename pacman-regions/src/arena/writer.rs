@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::cell::{add, load, publish, store};
+use super::cell::{Words, add, load, publish, store};
 use super::cells::{PrimaryStats, Process, Row};
 use super::energy::Energy;
 use super::format::{CHUNK, Kind, LINE, WORDS, header, pieces};
@@ -115,18 +115,15 @@ impl Writer {
         let from = self.owner;
         (self.owner, self.process, self.taken, self.closed) = (0, None, 0, false);
         (self.chunk, self.used) = (&[], 0);
-        let at = self.take(size_of::<Process>() / 8)?;
-        // SAFETY: `take` returns a place of that length, and a process's record consists of words.
-        let process = unsafe { self.cells::<Process>(at) };
-        let (pid, parent) = beginning.numbers;
-        store(&process.numbers, u64::from(pid) | u64::from(parent) << 32);
-        store(&process.began, beginning.began);
-        store(&process.seconds_per_tick, beginning.seconds_per_tick.to_bits());
-        store(&process.forked_from, from as u64);
-        store(&process.adapted, u64::from(beginning.adapted));
-        store(&process.waits, u64::from(beginning.waits));
-        self.publish(at, Kind::Process);
-        self.process = Some(process);
+        self.process = self.record(|process: &Process| {
+            let (pid, parent) = beginning.numbers;
+            store(&process.numbers, u64::from(pid) | u64::from(parent) << 32);
+            store(&process.began, beginning.began);
+            store(&process.seconds_per_tick, beginning.seconds_per_tick.to_bits());
+            store(&process.forked_from, from as u64);
+            store(&process.adapted, u64::from(beginning.adapted));
+            store(&process.waits, u64::from(beginning.waits));
+        });
         self.process
     }
 
@@ -153,53 +150,28 @@ impl Writer {
 
     /// Makes a row for number `thread` of the team in a region; `None` without room.
     pub fn row(&mut self, region: u32, thread: u32) -> Option<&'static Row> {
-        let at = self.take(size_of::<Row>() / 8)?;
-        // SAFETY: as in `begin`.
-        let row = unsafe { self.cells::<Row>(at) };
-        row.set_key(region, thread);
-        self.publish(at, Kind::Row);
-        Some(row)
+        self.record(|row: &Row| row.set_key(region, thread))
     }
 
     /// Makes a row for the counts of an event set of number `thread` of the team in a region; `None`
     /// without room.
     pub fn set_row(&mut self, region: u32, thread: u32, set: u32) -> Option<&'static SetRow> {
-        let at = self.take(size_of::<SetRow>() / 8)?;
-        // SAFETY: as in `begin`.
-        let row = unsafe { self.cells::<SetRow>(at) };
-        row.set_key(region, thread, set);
-        self.publish(at, Kind::SetRow);
-        Some(row)
+        self.record(|row: &SetRow| row.set_key(region, thread, set))
     }
 
     /// Makes the statistics of a region's executions that one thread starts; `None` without room.
     pub fn primary_stats(&mut self, region: u32) -> Option<&'static PrimaryStats> {
-        let at = self.take(size_of::<PrimaryStats>() / 8)?;
-        // SAFETY: as in `begin`.
-        let primary_stats = unsafe { self.cells::<PrimaryStats>(at) };
-        primary_stats.set_key(region);
-        self.publish(at, Kind::PrimaryStats);
-        Some(primary_stats)
+        self.record(|primary_stats: &PrimaryStats| primary_stats.set_key(region))
     }
 
     /// Makes a row for the waits of number `thread` of a region's team at a site; `None` without room.
     pub fn wait_row(&mut self, region: u32, thread: u32, site: u32) -> Option<&'static WaitRow> {
-        let at = self.take(size_of::<WaitRow>() / 8)?;
-        // SAFETY: as in `begin`.
-        let row = unsafe { self.cells::<WaitRow>(at) };
-        row.set_key(region, thread, site);
-        self.publish(at, Kind::WaitRow);
-        Some(row)
+        self.record(|row: &WaitRow| row.set_key(region, thread, site))
     }
 
     /// Makes a row for thread `thread` in a phase; `None` without room.
     pub fn phase_row(&mut self, phase: u32, thread: u32) -> Option<&'static PhaseRow> {
-        let at = self.take(size_of::<PhaseRow>() / 8)?;
-        // SAFETY: as in `begin`.
-        let row = unsafe { self.cells::<PhaseRow>(at) };
-        row.row.set_key(phase, thread);
-        self.publish(at, Kind::PhaseRow);
-        Some(row)
+        self.record(|row: &PhaseRow| row.row.set_key(phase, thread))
     }
 
     /// Makes a block of a thread's log, whose executions have `counts` counts; `None` without room.
@@ -213,20 +185,12 @@ impl Writer {
 
     /// Makes the record of a region's energy, or of the process's; `None` without room.
     pub fn energy(&mut self, region: Option<u32>) -> Option<&'static Energy> {
-        let at = self.take(size_of::<Energy>() / 8)?;
-        // SAFETY: as in `begin`.
-        let energy = unsafe { self.cells::<Energy>(at) };
-        energy.set_key(region);
-        self.publish(at, Kind::Energy);
-        Some(energy)
+        self.record(|energy: &Energy| energy.set_key(region))
     }
 
     /// Makes the record of a thread that starts regions; `None` without room.
     pub fn thread(&mut self) -> Option<&'static Thread> {
-        let at = self.take(size_of::<Thread>() / 8)?;
-        self.publish(at, Kind::Thread);
-        // SAFETY: as in `begin`.
-        Some(unsafe { self.cells::<Thread>(at) })
+        self.record(|_: &Thread| {})
     }
 
     /// Replaces the whole text about a region. `slot` belongs to the region.
@@ -328,13 +292,31 @@ impl Writer {
         next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end).ok().and_then(place)
     }
 
-    /// The record at `at` of the chunk as a `T`.
-    ///
-    /// # Safety
-    /// `take` must have returned `at` for the words of a `T`, and `T` must consist of words.
-    unsafe fn cells<T>(&self, at: usize) -> &'static T {
-        debug_assert!(at + size_of::<T>() / 8 <= self.chunk.len());
-        // SAFETY: the record is within the words and aligned, and every word is a valid value.
-        unsafe { &*self.chunk[at..].as_ptr().cast::<T>() }
+    /// Makes a record of cells, which `fill` fills before the record has its kind; `None` without room.
+    fn record<T: Record>(&mut self, fill: impl FnOnce(&T)) -> Option<&'static T> {
+        let at = self.take(size_of::<T>() / 8)?;
+        // SAFETY: `take` returns a place of that length, which is aligned, and a record consists of words.
+        let record = unsafe { &*self.chunk[at..].as_ptr().cast::<T>() };
+        fill(record);
+        self.publish(at, T::KIND);
+        Some(record)
     }
 }
+
+/// A record of a kind.
+trait Record: Words {
+    const KIND: Kind;
+}
+
+macro_rules! records {
+    ($($record:ident)+) => {
+        $(impl Record for $record {
+            const KIND: Kind = Kind::$record;
+        }
+
+        // SAFETY: as its definition shows.
+        unsafe impl Words for $record {})+
+    };
+}
+
+records!(Process Row SetRow PrimaryStats WaitRow PhaseRow Energy Thread);

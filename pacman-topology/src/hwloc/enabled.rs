@@ -45,9 +45,8 @@ pub(crate) fn read() -> Result<Topology> {
     } else {
         (CpuSet::default(), None)
     };
-    let mut around = sysfs::surroundings(&tree, &online, offline, affinity, Vec::new())?;
-    around.source = Source::Hwloc;
-    Ok(assemble(cpus, around))
+    let (allowed, around) = sysfs::surroundings(&tree, &online, offline, affinity, Vec::new())?;
+    Ok(assemble(cpus, &allowed, Topology { source: Source::Hwloc, ..around }))
 }
 
 fn load() -> Result<Hwloc> {

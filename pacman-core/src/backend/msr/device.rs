@@ -180,7 +180,7 @@ fn open(cpu: u32, slot: &AtomicI32) -> Result<RawFd, Errno> {
         slot.store(fd + 1, Ordering::Relaxed);
         return Ok(fd);
     }
-    let errno = last_errno();
+    let errno = Errno::last();
     // The node of an offline context is missing, but the other nodes exist.
     let others = || (0..OPEN.len()).any(|n| Path::new(&format!("/dev/cpu/{n}/msr")).exists());
     if errno.0 == libc::ENOENT && Path::new("/dev/cpu").exists() && others() {
@@ -204,13 +204,9 @@ fn is_device(fd: RawFd) -> bool {
 fn whole(bytes: libc::c_long) -> Result<(), Errno> {
     match bytes {
         8 => Ok(()),
-        ..0 => Err(last_errno()),
+        ..0 => Err(Errno::last()),
         _ => Err(Errno(libc::EIO)),
     }
-}
-
-fn last_errno() -> Errno {
-    Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
 }
 
 /// The offset from the thread pointer of the `rseq(2)` area, in which the kernel keeps each

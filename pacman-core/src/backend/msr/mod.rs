@@ -29,7 +29,6 @@
 //! counters are open, their readers get SIGSEGV. No perf event may be open on the same context: the
 //! kernel's driver stops and starts all counters at once.
 
-mod atfork;
 mod claims;
 mod cpu_map;
 mod device;
@@ -44,16 +43,16 @@ mod undo_log;
 mod wide_count;
 
 pub use crate::seam::{Errno, MsrIo};
-pub(crate) use atfork::install_atfork;
 pub use cpu_map::{CpuLocation, CpuMap};
 pub use device::DevMsr;
+pub(crate) use programmed::install_atfork;
 
 use pacman_events::allocate::Assignment;
 use pacman_events::encode::Rings;
 use pacman_events::registers::RegisterProgram;
 use pacman_events::{CpuModel, Encoding};
 
-use crate::backend::{Backend, Counters, MAX_EVENTS, Target};
+use crate::backend::{Backend, Counters, MAX_EVENTS, Target, too_many};
 use pacman_events::{Error, ErrorKind, Result};
 
 use explain::Explain;
@@ -107,7 +106,7 @@ impl<M: MsrIo + Clone> MsrBackend<M> {
             let list = events.get(context).map_or(&[][..], Vec::as_slice);
             let planned = !assignment.placements().is_empty();
             if let Some(beyond) = assignment.placements().iter().find(|p| p.event() >= MAX_EVENTS) {
-                return Err(too_many(beyond.event() + 1));
+                return Err(too_many(beyond.event() + 1, ""));
             }
             let program =
                 planned.then(|| RegisterProgram::new(assignment, core, list, rings)).transpose()?;
@@ -189,15 +188,4 @@ fn check_processor(encoding: &Encoding, contexts: &CpuMap) -> Result<()> {
             encoding.name, encoding.cpu, id.vendor, id.family, id.model
         ),
     ))
-}
-
-#[cold]
-fn too_many(events: usize) -> Error {
-    Error::new(
-        ErrorKind::TooManyEvents,
-        format!(
-            "cannot count {events} events at once: {MAX_EVENTS} is the most; split them over several \
-             sessions or runs"
-        ),
-    )
 }

@@ -1,10 +1,12 @@
 //! The registers of one hardware context, from taking them over to giving them back.
 
+use std::sync::Once;
+
 use super::CpuLocation;
-use super::atfork;
 use super::claims::{self, Key, RegisterClaims};
 use super::explain::{Access, Explain};
-use super::undo::{Programming, UndoLog, writes};
+use super::signal::Handlers;
+use super::undo::{self, Programming, UndoLog, writes};
 use super::undo_log::{Before, FORKED, GIVEN_BACK};
 use crate::seam::{Errno, MsrIo};
 use pacman_events::registers::{
@@ -59,7 +61,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
             saved: Vec::new(),
             released: false,
         };
-        atfork::install_atfork();
+        install_atfork();
         claims.handlers.enter();
         match holding.program_all(&mut claims) {
             Ok(()) => Ok(holding),
@@ -273,4 +275,20 @@ impl<M: MsrIo + Clone> Drop for ProgrammedContext<M> {
             self.give_back(&mut claims, &programming, programmed);
         }
     }
+}
+
+/// Registers the handlers of forks, once.
+pub(crate) fn install_atfork() {
+    static HANDLERS: Once = Once::new();
+    HANDLERS.call_once(|| {
+        let (before, in_parent) = (claims::before_fork, claims::in_parent);
+        // SAFETY: the functions live as long as the program. `in_child` makes no call that is
+        // forbidden between fork and exec.
+        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    });
+}
+
+extern "C" fn in_child() {
+    undo::disown_all();
+    claims::in_child(Handlers::disown);
 }

@@ -13,12 +13,11 @@ use super::accounting::Ledgers;
 use super::explain::Reach;
 use super::group::{Ask, Group, ResolveError};
 use super::hybrid::{HybridCounters, TypedGroup};
-use super::plan::{GroupPlan, Plan};
+use super::plan::{GroupPlan, Plan, Sharing};
 use super::prepared::Prepared;
-use super::sharing::Sharing;
 use super::sys::Kernel;
 use super::{conflict, reader};
-use crate::platform::PerfPermissions;
+use crate::platform::{PerfPermissions, PlatformRef};
 use crate::seam::PerfSys;
 
 /// A set of events, tried on this machine and ready to be opened by threads.
@@ -191,4 +190,21 @@ impl<S: PerfSys + Clone> Backend for PerfBackend<S> {
             Some(sums) => Box::new(SummedCounters::new(counters, sums.clone())),
         })
     }
+}
+
+/// Tries `events` on the calling thread of `platform`, with that platform's permissions or others.
+///
+/// # Errors
+/// As for [`PerfBackend::new`].
+pub fn backend_on(
+    platform: &PlatformRef,
+    events: &[Event],
+    sharing: Sharing,
+    permissions: PerfPermissions,
+) -> Result<Box<dyn Backend>> {
+    Ok(match platform.perf() {
+        // The type is known here, so each call of the driver is direct.
+        None => Box::new(PerfBackend::with_sys(Kernel, events, sharing, permissions)?),
+        Some(sys) => Box::new(PerfBackend::with_sys(sys, events, sharing, permissions)?),
+    })
 }

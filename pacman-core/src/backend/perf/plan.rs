@@ -6,11 +6,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::group::{Ask, Member};
-use super::sharing::Sharing;
 use super::topdown;
 use crate::arch::UserReads;
 use crate::backend::summed::{Sum, sums};
-use crate::backend::{MAX_EVENTS, Target};
+use crate::backend::{MAX_EVENTS, Target, too_many};
 use crate::event::{self, Event, KernelAccounting, Software, Source, Term};
 use crate::platform::CoreTypePmu;
 use crate::platform::PerfPermissions;
@@ -18,6 +17,21 @@ use crate::seam::Errno;
 use pacman_events::encode::TopDown;
 use pacman_events::few;
 use pacman_events::{Error, ErrorKind, Result};
+
+/// Whether a counter group is pinned to the hardware counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// The group is on the counters whenever the thread runs; otherwise reading it is an error.
+    /// So counts are exact.
+    #[default]
+    Pinned,
+    /// The kernel may multiplex the group with others. Counts are raw, and a reading also has
+    /// the times that the group was enabled and running.
+    Multiplexed,
+    /// As [`Multiplexed`](Sharing::Multiplexed), for event sets that rotate. A group that was never
+    /// on the counters is read without an error: its running time is 0.
+    Rotating,
+}
 
 /// The counters of a set of events, in the order of reading.
 ///
@@ -145,7 +159,12 @@ impl Plan {
         };
         let counters = plan.members.len() + plan.accounting.len();
         if counters.max(events.len()) > MAX_EVENTS {
-            return Err(too_many(events.len(), counters, by_core_type));
+            let need = match counters > events.len() {
+                true => format!(", which need {counters} counters"),
+                false if by_core_type => ", those of each core type among them".into(),
+                false => String::new(),
+            };
+            return Err(too_many(events.len(), &need));
         }
         Ok(plan)
     }
@@ -319,22 +338,6 @@ fn way(name: &str, software: Software, permissions: &PerfPermissions) -> CountSo
             encoding: None,
         }),
     }
-}
-
-#[cold]
-fn too_many(events: usize, counters: usize, by_core_type: bool) -> Error {
-    let need = match counters > events {
-        true => format!(", which need {counters} counters"),
-        false if by_core_type => ", those of each core type among them".into(),
-        false => String::new(),
-    };
-    Error::new(
-        ErrorKind::TooManyEvents,
-        format!(
-            "cannot count {events} events at once{need}: {MAX_EVENTS} is the most; \
-             split them over several sessions or runs"
-        ),
-    )
 }
 
 #[cfg(test)]

@@ -16,71 +16,13 @@ const VERSION: u32 = 1;
 /// Writes a report as one JSON document, UTF-8, with a line feed at the end.
 ///
 /// Lines break before each thread, each phase of a thread and each logged sample. All members are
-/// always present, in this order:
-///
-/// ```text
-/// format        "pacman-report"
-/// version       1; members may be added under the same number
-/// session       the session's name
-/// simulated     true if the counts come from a simulated machine
-/// age_ns        nanoseconds since the session began
-/// provenance    {version, host, processor, system, began}: of this library; the name or null; the
-///               kernel and its release; in UTC, such as "2026-11-25T02:41:40Z"
-/// notes         [line …]
-/// events        [{name, unit, hardware, doubt, table, core_pmu, part_of} …]; doubt is null, or why
-///               all counts of it may be wrong: the kernel's driver is not trusted on this processor;
-///               table is null, or the installed table that gave the event its code;
-///               core_pmu is null, or on a hybrid the PMU of the only core type that counts it;
-///               part_of is null, or the event of which it is that core type's part
-/// sets          [[event …] …]: the events that were counted together, as indices into
-///               events; one set where they fit at once
-/// rotation      null, or the rule of rotation: "per-execution" | "staggered"
-/// phases        [name …]
-/// threads       [{
-///   number        the session's number for it, from 0
-///   threads       1, or how many ended threads share the row, the last one
-///   tid           the kernel's
-///   name          or null
-///   place         null, or {cpu, package, core, sibling, node, core_type, bound}
-///   state         "attached" | "detached" | "exited"
-///   attached_ns
-///   read_path     "rdpmc" | "read"
-///   log_dropped   samples that found no room
-///   notes         [line …]
-///   phases        [{
-///     phase         an index into the document's phases
-///     executions, recursions, panics
-///     open          executions that were begun and have not ended
-///     implausible   null, or {executions, event, why}: executions that are in no figure because
-///                   a value of theirs is impossible, and what it was in the first of them; event
-///                   is null for a time
-///     time_ns       {sum, min, max}, or null if no execution has finished
-///     sets          [executions …]: how many counted each of the document's sets
-///     counts        one for each of the document's events: [{
-///       value         the best figure: scaled if there is one, else raw; or null
-///       absent        null, or why value is: "never-counted" (the kernel kept the
-///                     group off the counters), "not-finished" (no execution is),
-///                     "not-sampled" (none has counted its set yet), "not-recorded"
-///       raw           {sum, min, max}, or null
-///       samples       the executions that counted it, which raw is of
-///       scaled        the sum estimated for all executions and their whole time, or
-///                     null if raw is exact
-///       enabled_ns, running_ns   or null if the counter cannot be off
-///     } …]
-///   } …]
-///   log           [{phase, begin_ns, end_ns, set, counts: [integer …]} …], the counts
-///                 those of the set's events
-/// } …]
-/// ```
+/// always present. `docs/output.md` has their meaning, and `docs/schemas/report.schema.json` their types.
 ///
 /// Every number is an integer written with all its digits, up to 2⁶⁴ − 1. Readers that keep
 /// integers (Python, Rust, Go into `int64` or `uint64`) get the exact value. Readers that make
 /// every number a double, such as `JSON.parse` in JavaScript and older `jq`, round values beyond
 /// 2⁵³. A month of cycles at 3 GHz reaches that value, 9 007 199 254 740 992. In JavaScript, a
 /// reviver that reads `context.source` and calls `BigInt` gives the exact value.
-///
-/// `jq -r '.phases as $p | .threads[] | .number as $n | .phases[] | [$n,
-/// $p[.phase], .time_ns.sum] | @tsv'` lists time by thread and phase.
 ///
 /// # Errors
 /// The error of `out`, such as `BrokenPipe`; the part that was written stays.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::block::{Member, UNBOUND};
 use super::cell::{Marks, UNDEFINED, absent, at_least};
-use super::{quantity, reading_cost, text};
+use super::{quantity, text};
 use crate::export::TableStyle;
 use crate::export::values::{Absent, count_of, only_set, phase_name};
 use crate::report::{DOUBTED, EventSetRotation, Report, ThreadReport, ThreadState};
@@ -102,17 +102,12 @@ fn samples(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec
 }
 
 /// Notes on phases: absent counts with their cause, panics, recursions.
-pub(super) fn of_phases(
-    report: &Report,
-    members: &[Vec<Member<'_>>],
-    style: &TableStyle,
-) -> Vec<String> {
+pub(super) fn of_phases(report: &Report, members: &[Vec<Member<'_>>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (phase, members) in members.iter().enumerate() {
         let name = quoted(phase_name(report, phase));
         samples(report, &name, members, &mut lines);
         absences(report, &name, members, &mut lines);
-        lines.extend(reading_cost::of_phase(report, &name, members, style));
         for (thread, row) in members {
             let on = format!("{name} on thread {}", thread.number);
             if row.open > 0 {

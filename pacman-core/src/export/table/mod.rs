@@ -8,7 +8,6 @@ pub mod grid;
 mod layout;
 mod quantity;
 mod rate;
-mod reading_cost;
 mod text;
 
 use std::io;
@@ -37,9 +36,9 @@ use crate::report::Report;
 /// The rate is instructions per cycle, or misses per 1000 instructions, if both events are counted
 /// at the same privilege levels, and neither stayed at 0 where the machine may not count it. They are metrics of
 /// [`pacman_metrics::language`]. For a clock it is a share of the wall time, otherwise events per
-/// second. A clock that counted more than the wall time has no share: its count contains the
-/// reading of the counters, and a footnote has what that costs. A rate divides the figures of its own row. So in a sum over siblings the time is that of
-/// both threads, and IPC is the mean of both.
+/// second. A clock that counted more than the wall time has no share: its count contains the reading of
+/// the counters, and a note of the report has what that costs. A rate divides the figures of its own
+/// row. So in a sum over siblings the time is that of both threads, and IPC is the mean of both.
 ///
 /// Marks are explained below the table when they occur:
 ///
@@ -105,7 +104,7 @@ pub fn table(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io
 
     let mut notes = footnotes::legend(report, &marks, style);
     notes.extend(footnotes::of_sets(report));
-    notes.extend(footnotes::of_phases(report, &members, style));
+    notes.extend(footnotes::of_phases(report, &members));
     notes.extend(footnotes::of_threads(report));
     notes.extend(report.notes.iter().map(|note| text::clean(note)));
     if !notes.is_empty() {

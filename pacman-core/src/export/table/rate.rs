@@ -4,6 +4,7 @@ use pacman_metrics::language::{Count, Metric, named, of_any_event};
 
 use super::cell::Cell;
 use super::figures::{Figure, Figures};
+use crate::plausible::exceeds;
 use crate::report::EventColumn;
 
 /// The quotient beside a count.
@@ -130,14 +131,6 @@ fn share_of_time(part: Operand, time: Operand) -> Cell {
         whole if exceeds(value, whole) => Cell::Excess,
         whole => Cell::Share { part: value, whole, scaled },
     }
-}
-
-/// Whether a thread's clock counted more than `time`, both in nanoseconds.
-///
-/// Counters are read outside of the interval that the wall clock measures, so a clock's count
-/// contains a part of the reading. Two clocks may also differ by up to one percent.
-pub(super) fn exceeds(count: u128, time: u128) -> bool {
-    count.saturating_mul(100) > time.saturating_mul(101)
 }
 
 /// An event's name without its core type and its modifiers, and the modifiers.

@@ -168,7 +168,7 @@ fn all_digits_on_request() {
 
 /// Phases of 69 ns and of 5 us, whose `task-clock` contains 1.15 us of reading, and of a millisecond.
 #[test]
-fn a_clock_beyond_the_time_has_no_share_and_its_reading_cost_is_told() {
+fn a_clock_beyond_the_time_has_no_share() {
     let events = vec![specimen::event("task-clock", "ns")];
     let mut report = specimen::report("tiny", events, &["empty", "short", "long"]);
     for number in 0..2 {
@@ -184,20 +184,10 @@ fn a_clock_beyond_the_time_has_no_share_and_its_reading_cost_is_told() {
     let text = drawn(&report, wide);
     assert!(!text.contains("1772.") && !text.contains("123.0 %"), "{text}");
     assert!(text.contains("100.1 %"), "within what two clocks may differ:\n{text}");
-    for line in [
-        "\"empty\" on threads 0-1: a run lasts 69 ns, and reading the counters adds at least 1.154 us \
-         to its task-clock",
-        "\"short\" on threads 0-1: a run lasts 5.000 us, and reading the counters adds at least 1.150 us \
-         to its task-clock",
-        "n/a  no rate: a clock counted more than the time of the runs",
-    ] {
-        assert!(text.lines().any(|is| is == line), "{line}\n{text}");
-    }
-    assert!(!text.contains("\"long\" on"), "{text}");
-
-    report.simulated = true;
-    let text = drawn(&report, wide);
-    assert!(text.contains("n/a") && !text.contains("adds at least"), "{text}");
+    assert!(
+        text.contains("n/a  no rate: a clock counted more than the time of the runs\n"),
+        "{text}"
+    );
 }
 
 /// A phase of 69 ns has no counts for each second: most of them are of reading the counters.
@@ -242,9 +232,6 @@ fn a_clock_is_compared_with_the_executions_that_counted_it() {
     row.counts[1].raw.sum = 36 * specimen::MS;
     let text = drawn(&report, TableStyle { width: 200, ..TableStyle::default() });
     assert!(!text.contains("120.0 %"), "{text}");
-    let line = "\"work\" on thread 0: a run lasts 10.00 ms, and reading the counters adds at least \
-                2.000 ms to its task-clock";
-    assert!(text.lines().any(|is| is == line), "{text}");
 }
 
 #[test]

@@ -316,7 +316,7 @@ pub(super) fn timeline(primary_stats: &[&PrimarySum], scale: f64) -> Timeline {
 mod tests {
     use super::*;
     use crate::arena::tests::words_of;
-    use crate::arena::{CurrentBin, PrimaryStats};
+    use crate::arena::{CurrentBin, PrimaryStats, Thread};
 
     /// The sum of a thread that timed executions of these ticks and weights. The others took these ticks, and those
     /// above the limit are like none of the timed ones.
@@ -329,12 +329,13 @@ mod tests {
         let words = words_of(&stats);
         let bins = offset_of!(cells::PrimaryStats, bins) / 8;
         let mut sum = PrimarySum::of(&words, BinTotals::of(&words[bins..])).expect("executions");
-        let untimed = Untimed::new();
+        let thread = Thread::unrecorded();
+        let untimed = &thread.untimed[0];
         for &ticks in others {
             untimed.add(ticks);
             untimed.note(ticks, ticks > limit);
         }
-        sum.add_untimed(&words_of(&untimed));
+        sum.add_untimed(&words_of(untimed));
         sum
     }
 

@@ -1,19 +1,17 @@
-//! Tests of timings with a simulated clock, whose truth is known, and with the real one.
+//! Timings with a simulated clock, whose truth is known, and the program with the real ones.
+
+#[path = "../section.rs"]
+mod section;
 
 use std::cell::Cell;
-use std::hint::black_box;
+use std::process::Command;
 use std::rc::Rc;
-use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::instrument::{Instrument, KernelWork};
-use super::plan::Plan;
-use super::run::run;
-use super::timed::{Caveat, Discard, Discarded, Timed, Verdicts, step};
-use super::{Timer, no_tsc};
-use crate::clock::ClockSource;
-use pacman_events::{ErrorKind, Result};
+use pacman_core::{ErrorKind, Result};
+use pacman_metrics::quality::{Flag, Reading};
+use section::{FAR_ABOVE, FREQUENCY_CHANGED, Instrument, Plan, Timed, Verdicts, step, time};
 
 /// A machine whose clock moves only when a call says so.
 #[derive(Clone, Default)]
@@ -23,7 +21,8 @@ struct Machine(Rc<State>);
 struct State {
     now: Cell<u64>,
     cpu: Cell<u32>,
-    kernel: Cell<KernelWork>,
+    /// Switches and faults.
+    kernel: Cell<(u64, u64)>,
     /// Ticks of a chain of additions; 0 if there is none.
     pace: Cell<u64>,
     /// Runs of the section, including the warm-up.
@@ -51,9 +50,11 @@ impl Instrument for Machine {
         (self.0.now.get(), self.0.cpu.get())
     }
 
-    fn kernel(&mut self) -> KernelWork {
+    fn kernel(&mut self) -> Reading {
         self.pass(500);
-        self.0.kernel.get()
+        let (switches, faults) = self.0.kernel.get();
+        let (switches, faults) = (Some(switches), Some(faults));
+        Reading { tsc: self.0.now.get(), switches, faults, ..Reading::default() }
     }
 
     fn pace(&mut self) -> Option<u64> {
@@ -68,15 +69,14 @@ impl Machine {
     }
 
     /// Times a section. `each` acts in each run, numbered from 0 after one run of warm-up.
-    fn time(&self, repetitions: u32, each: impl Fn(&Machine, usize)) -> Result<Timed> {
+    fn time(&self, repetitions: usize, each: impl Fn(&Machine, usize)) -> Result<Timed> {
         let plan = Plan {
-            source: ClockSource::Tsc,
             nanos_per_tick: 0.5,
             repetitions,
             warm_up: 0,
             batch: BATCH as u64 * (100 + READING) + 7,
         };
-        run(&mut self.clone(), &plan, || {
+        time(&mut self.clone(), &plan, || {
             let runs = self.0.runs.get();
             self.0.runs.set(runs + 1);
             match runs {
@@ -87,22 +87,17 @@ impl Machine {
     }
 }
 
-fn figures(timed: &Timed) -> [u64; 5] {
-    let Timed { minimum, lower_quartile, median, upper_quartile, maximum, .. } = *timed;
-    [minimum, lower_quartile, median, upper_quartile, maximum]
-}
-
-fn discarded(timed: &Timed) -> Vec<(Discard, usize)> {
-    timed.discarded.iter().map(|Discarded { reason, runs }| (*reason, *runs)).collect()
+fn discarded(timed: &Timed) -> Vec<(&'static str, usize)> {
+    timed.discarded.iter().map(|(reason, runs)| (*reason, *runs)).collect()
 }
 
 #[test]
 fn the_cost_of_reading_is_taken_off() {
     let timed = Machine::default().time(50, |machine, _| machine.pass(100)).unwrap();
-    assert_eq!((timed.overhead, figures(&timed)), (READING, [100; 5]));
-    assert_eq!((timed.kept, timed.at_floor, timed.nanos(timed.median)), (50, 0, 50.0));
-    assert_eq!((discarded(&timed), timed.caveats(), timed.cpus), (vec![], vec![], vec![0]));
-    assert_eq!(timed.pace, None);
+    assert_eq!((timed.overhead, timed.figures), (READING, [100; 5]));
+    assert_eq!((timed.kept, timed.at_floor, timed.nanos(timed.figures[2])), (50, 0, 50.0));
+    assert_eq!((discarded(&timed), timed.caveats(), timed.cpus), (vec![], vec![], [0].into()));
+    assert_eq!(timed.paces, None);
 }
 
 #[test]
@@ -111,26 +106,26 @@ fn quartiles_are_runs_of_the_section() {
     let timed = Machine::default()
         .time(100, |machine, run| machine.pass((run as u64 + 1) * 37 % 101))
         .unwrap();
-    assert_eq!(figures(&timed), [1, 25, 50, 75, 100]);
+    assert_eq!(timed.figures, [1, 25, 50, 75, 100]);
     assert_eq!(timed.kept, 100);
 }
 
 #[test]
 fn nothing_takes_nothing_and_says_so() {
     let timed = Machine::default().time(20, |_, _| ()).unwrap();
-    assert_eq!((figures(&timed), timed.at_floor), ([0; 5], 20));
-    assert_eq!(timed.caveats(), [Caveat::BelowOverhead]);
+    assert_eq!((timed.figures, timed.at_floor), ([0; 5], 20));
+    assert_eq!(timed.caveats(), ["shorter than reading the clock"]);
 }
 
 #[test]
 fn runs_far_above_the_others_go() {
     let slow = |machine: &Machine, run| machine.pass(if run % 25 == 3 { 9_000 } else { 100 });
     let timed = Machine::default().time(100, slow).unwrap();
-    assert_eq!((discarded(&timed), timed.maximum), (vec![(Discard::FarAbove, 4)], 100));
+    assert_eq!((discarded(&timed), timed.figures[4]), (vec![(FAR_ABOVE, 4)], 100));
     // An excess below the cost of the readings does not count as a disturbance.
     let uneven = |machine: &Machine, run| machine.pass(if run == 7 { 100 + READING } else { 100 });
     let timed = Machine::default().time(100, uneven).unwrap();
-    assert_eq!((timed.kept, timed.maximum), (100, 100 + READING));
+    assert_eq!((timed.kept, timed.figures[4]), (100, 100 + READING));
 }
 
 #[test]
@@ -142,17 +137,16 @@ fn a_migration_costs_its_run_only() {
     let machine = Machine::default();
     machine.0.cpu.set(2);
     let timed = machine.time(40, moves).unwrap();
-    assert_eq!((discarded(&timed), timed.kept), (vec![(Discard::Migrated, 1)], 39));
-    assert_eq!((timed.cpus.clone(), timed.caveats()), (vec![2, 5], vec![Caveat::SeveralCpus]));
-    assert_eq!(timed.discarded[0].to_string(), "1 run: the thread moved to another CPU");
+    assert_eq!((discarded(&timed), timed.kept), (vec![(Flag::Migrated.text(), 1)], 39));
+    assert_eq!(
+        (timed.cpus.clone(), timed.caveats()),
+        ([2, 5].into(), vec!["the thread was not bound, and ran on several CPUs"])
+    );
 }
 
 #[test]
 fn what_the_kernel_did_costs_the_batch() {
-    for (work, reason) in [
-        (KernelWork { switches: 1, faults: 0 }, Discard::Switched),
-        (KernelWork { switches: 0, faults: 1 }, Discard::Faulted),
-    ] {
+    for (work, reason) in [((1, 0), Flag::Switched.text()), ((0, 1), Flag::Faulted.text())] {
         let disturbed = |machine: &Machine, run| {
             machine.pass(100);
             if run == 10 {
@@ -175,10 +169,9 @@ fn a_change_of_frequency_costs_the_batch_and_is_said() {
         }
     };
     let timed = machine.time(40, throttled).unwrap();
-    assert_eq!(discarded(&timed), [(Discard::FrequencyChanged, BATCH)]);
-    let pace = timed.pace.unwrap();
-    assert_eq!((pace.fastest, pace.slowest, pace.drift()), (1.0, 1.25, 0.25));
-    assert_eq!(timed.caveats(), [Caveat::FrequencyDrifted]);
+    assert_eq!(discarded(&timed), [(FREQUENCY_CHANGED, BATCH)]);
+    assert_eq!(timed.paces, Some((4_096, 5_120)));
+    assert_eq!(timed.caveats(), ["the core's frequency changed between the runs"]);
 
     // One percent is within the tolerance of the chain.
     let machine = Machine::default();
@@ -206,8 +199,7 @@ fn a_timing_without_runs_is_refused_with_the_reasons() {
     assert_eq!(error.kind(), ErrorKind::NotComputable);
     assert!(
         error.to_string().contains(
-            "every run was discarded (3 runs: the thread moved to another CPU; 3 runs: the clock \
-             went back)"
+            "every run was discarded (3: a total went back; 3: the thread moved to another CPU)"
         ),
         "{error}"
     );
@@ -226,89 +218,35 @@ fn steps_of_the_clock_show_in_empty_sections() {
     let with = |count, last| [vec![10; 1_000 - count], vec![last; count]].concat();
     assert_eq!((step(&with(30, 1_010)), step(&with(2, 14_660))), (Some(1_000), None));
     let mut verdicts = Verdicts::with_capacity(1);
-    verdicts.keep(300, 0);
-    let plan = Plan {
-        source: ClockSource::Tsc,
-        nanos_per_tick: 1.0,
-        repetitions: 1,
-        warm_up: 0,
-        batch: 1,
-    };
+    verdicts.kept.push((300, 0));
+    let plan = Plan { nanos_per_tick: 1.0, repetitions: 1, warm_up: 0, batch: 1 };
     let timed = verdicts.finish(&plan, vec![67, 90, 67]).unwrap();
-    assert_eq!((timed.overhead, timed.median, timed.step), (67, 233, Some(23)));
-    assert_eq!(timed.caveats(), []);
-    assert_eq!(Timed { median: 229, ..timed }.caveats(), [Caveat::CoarseClock]);
+    assert_eq!((timed.overhead, timed.figures[2], timed.step), (67, 233, Some(23)));
+    assert_eq!(timed.caveats(), Vec::<&str>::new());
+    let shorter = Timed { figures: [229; 5], ..timed };
+    assert_eq!(shorter.caveats(), ["the clock's steps are coarse against it"]);
 }
 
+/// On the real clocks more work takes longer, even on a busy machine.
 #[test]
-fn senseless_timings_are_refused() {
-    for repetitions in [0, 10_000_001, u32::MAX] {
-        let error = Timer::detect().repetitions(repetitions).time(|| ()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidInput);
-        assert!(error.to_string().contains(&format!("in {repetitions} repetitions")), "{error}");
-    }
-    let error = no_tsc("it is a sundial");
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert_eq!(
-        error.to_string(),
-        "cannot time by the TSC: it is a sundial; Timer::detect takes the monotonic clock then"
-    );
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn a_tsc_of_no_promised_rate_is_not_taken() {
-    for (announced, kernel, taken) in
-        [(true, false, true), (false, true, true), (false, false, false)]
-    {
-        assert_eq!(super::promised(announced, kernel).is_ok(), taken);
-    }
-    let chosen = Timer::with_source(ClockSource::Tsc).map(|timer| timer.source());
-    let detected = Timer::detect().source() == ClockSource::Tsc;
-    assert_eq!(chosen.is_ok_and(|source| source == ClockSource::Tsc), detected);
-}
-
-/// On the real clocks four times the work takes longer, even on a busy machine.
-#[test]
-fn more_work_takes_longer_on_every_clock() {
-    let work = |rounds: u64| {
-        move || {
-            (0..black_box(rounds)).fold(1u64, |sum, round| black_box(sum).wrapping_mul(round | 3))
-        }
+fn the_program_times_more_work_as_longer_on_every_clock() {
+    let program = |arguments: &[&str]| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_short-sections"));
+        program.env_remove("PACMAN_MACHINE").args(arguments).output().expect("the program starts")
     };
-    for source in [ClockSource::Monotonic, Timer::detect().source()] {
-        let timer = Timer::with_source(source)
-            .unwrap()
-            .repetitions(2_000)
-            .warm_up(Duration::from_millis(1));
-        let (short, long) = (timer.time(work(500)).unwrap(), timer.time(work(2_000)).unwrap());
-        assert!(short.minimum < long.minimum, "{short:?} {long:?}");
-        assert_eq!((short.source, long.source), (source, source));
-        for timed in [short, long] {
-            let left_out: usize = timed.discarded.iter().map(|discarded| discarded.runs).sum();
-            assert_eq!(timed.kept + left_out, 2_000);
-            assert!(figures(&timed).is_sorted(), "{timed:?}");
-            assert_eq!(timed.pace.is_some(), source == ClockSource::Tsc);
-        }
+    let output = program(&["--repetitions", "2000"]);
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let least = |what: &str| -> Vec<u64> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(what));
+        lines.map(|line| line.split_whitespace().next().unwrap().parse().unwrap()).collect()
+    };
+    let (short, long) = (least("1000 multiplications"), least("10000 multiplications"));
+    assert!(!short.is_empty() && short.len() == long.len(), "{text}");
+    assert!(short.iter().zip(&long).all(|(short, long)| 2 * short < *long), "{text}");
+    for arguments in [&["--repetitions", "0"][..], &["--repetitions", "10000001"], &["--what"]] {
+        assert_eq!(program(arguments).status.code(), Some(2), "{arguments:?}");
     }
-}
-
-/// As on a Pentium 4.
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn processors_without_rdtscp_are_timed_too() {
-    let plan = Plan {
-        source: ClockSource::Tsc,
-        nanos_per_tick: 1.0,
-        repetitions: 2_000,
-        warm_up: 0,
-        batch: 200_000,
-    };
-    let least = |rounds: u64| {
-        let work = || (0..black_box(rounds)).fold(1u64, |sum, _| black_box(sum).wrapping_mul(3));
-        run(&mut super::instrument::Rdtsc, &plan, work).unwrap().minimum
-    };
-    assert!(least(500) < least(2_000));
 }
 
 proptest! {
@@ -316,10 +254,8 @@ proptest! {
     #[test]
     fn quartiles_are_those_of_counting(runs in prop::collection::vec(1_000u64..1_100, 1..40)) {
         let mut verdicts = Verdicts::with_capacity(runs.len());
-        runs.iter().for_each(|ticks| verdicts.keep(*ticks, 0));
-        let plan = Plan {
-            source: ClockSource::Tsc, nanos_per_tick: 1.0, repetitions: 0, warm_up: 0, batch: 1,
-        };
+        verdicts.kept.extend(runs.iter().map(|ticks| (*ticks, 0)));
+        let plan = Plan { nanos_per_tick: 1.0, repetitions: 1, warm_up: 0, batch: 1 };
         let timed = verdicts.finish(&plan, vec![1_000]).unwrap();
         // An overhead of 1000 ticks keeps every run within the fence.
         prop_assert_eq!(timed.kept, runs.len());
@@ -331,6 +267,6 @@ proptest! {
         };
         let most = runs.iter().max().unwrap() - 1_000;
         let least = runs.iter().min().unwrap() - 1_000;
-        prop_assert_eq!(figures(&timed), [least, at(1), at(2), at(3), most]);
+        prop_assert_eq!(timed.figures, [least, at(1), at(2), at(3), most]);
     }
 }
