@@ -114,6 +114,13 @@ impl<'a> Follower<'a> {
         let went_on = handled.and_then(|()| match stop {
             Stop::Exec if self.apart.contains_key(&tid) => ptrace::detach(tid, 0),
             Stop::Group(_) => ptrace::stay_stopped(tid),
+            // Without a tracer it ends by its next try.
+            Stop::Signal(signal)
+                if ptrace::is_fault(tid, signal) && thread::is_spared(tid, signal) =>
+            {
+                self.detach(tid, signal);
+                Ok(())
+            }
             _ => ptrace::go_on(tid, stop.signal()),
         });
         // It must not stay stopped.

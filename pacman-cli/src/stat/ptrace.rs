@@ -134,6 +134,17 @@ pub(super) fn message(tid: pid_t) -> io::Result<Option<pid_t>> {
     }
 }
 
+/// Whether the kernel sends a stopped thread this signal because of its own instruction, which it cannot go on with.
+pub(super) fn is_fault(tid: pid_t, signal: c_int) -> bool {
+    // SAFETY: all zeros are a signal without facts.
+    let mut about: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let asked = call(libc::PTRACE_GETSIGINFO, tid, (&raw mut about) as c_long);
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS]
+        .contains(&signal)
+        && asked.is_ok()
+        && about.si_code > 0
+}
+
 /// Makes a request that a killed thread does not need: its end is reported anyway.
 fn ask(request: c_uint, tid: pid_t, data: c_int) -> io::Result<()> {
     match call(request, tid, c_long::from(data)) {
@@ -149,7 +160,7 @@ fn is_gone(error: &io::Error) -> bool {
 
 fn call(request: c_uint, tid: pid_t, data: c_long) -> io::Result<c_long> {
     // SAFETY: no request of this file reads or writes this process's memory, but for
-    // PTRACE_GETEVENTMSG, whose pointer is to a live word.
+    // PTRACE_GETEVENTMSG and PTRACE_GETSIGINFO, whose pointers are to what they write.
     let answer = unsafe { libc::ptrace(request, tid, std::ptr::null_mut::<u8>(), data) };
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }

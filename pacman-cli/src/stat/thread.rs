@@ -208,6 +208,19 @@ pub(super) fn process_of(tid: i32) -> Option<i32> {
 }
 
 /// The number of times that the kernel moved the thread, if it shows that (`CONFIG_SCHED_DEBUG`).
+/// Whether the kernel spares the process of the thread this signal: it is the first of its namespace of processes, and has
+/// no handler. Of a traced thread the kernel spares it even a fault, over and over again.
+pub(super) fn is_spared(tid: i32, signal: i32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{tid}/status")) else { return false };
+    let field = |name: &str| {
+        let value = status.lines().find_map(|line| line.strip_prefix(name))?;
+        value.split_whitespace().next_back()
+    };
+    let caught = field("SigCgt:").and_then(|caught| u64::from_str_radix(caught, 16).ok());
+    let is_caught = caught.is_some_and(|caught| caught >> (signal - 1) & 1 == 1);
+    field("NStgid:") == Some("1") && !is_caught
+}
+
 fn migrations(tid: i32) -> Option<u64> {
     // On a simulated machine threads stay at their simulated place, although the real thread may
     // move.

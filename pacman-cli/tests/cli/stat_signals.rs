@@ -1,10 +1,15 @@
 //! `stat` and signals: passed through, waited out, or taken as the end.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::time::Duration;
 
+use pacman_suite::skipped;
+
 use super::job::Job;
-use super::{run, text};
+use super::scratch::Scratch;
+use super::{pacman_pmu, run, text};
 
 const STAT: [&str; 3] = ["stat", "-e", "task-clock"];
 
@@ -21,6 +26,28 @@ fn the_signal_that_killed_the_command_is_named() {
         assert_eq!(answer.status.code(), Some(status));
         assert!(heading.ends_with(ending), "{heading}");
     }
+}
+
+/// The kernel spares the first process of a namespace the signals that would end it, as long as it is traced.
+#[test]
+fn the_first_process_of_a_namespace_ends_by_its_fault() {
+    let scratch = Scratch::new();
+    let source = "int main(void) { *(volatile int *)0 = 1; }";
+    let program = scratch.compile("cc", &[], source).expect("there is a C compiler");
+    let within = ["timeout", "-s", "KILL", "60", "unshare", "-rpf", "--kill-child"];
+    let alone = Command::new(within[0]).args(&within[1..]).arg(&program).status();
+    if alone.ok().and_then(|alone| alone.signal()) != Some(libc::SIGSEGV) {
+        return skipped("this machine allows no user namespaces, or lacks unshare");
+    }
+    let mut stat = pacman_pmu(&STAT);
+    let answer = stat.arg("--").args(within).arg(&program).output().expect("it runs");
+    let said = text(&answer.stderr);
+    assert_eq!(answer.status.code(), Some(139), "{said}");
+    let row = said.lines().find(|line| line.contains("T2 ")).unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        row.split_whitespace().any(|word| word.parse::<f64>().is_ok_and(|it| it > 0.0)),
+        "{said}"
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod counts;
 mod free;
 mod off;
 mod phases;
+mod readings;
 #[path = "../cli/rows.rs"]
 mod rows;
 #[path = "../cli/scratch.rs"]
