@@ -47,7 +47,7 @@ fn who_counts_threads_of_others_on_a_pentium_4_must_trust_its_driver() {
     let Some(boots::Said { text, .. }) = boots::said(PENTIUM_4, STAT) else { return };
     for part in [
         // The program ran, without that event.
-        "INSTRUCTIONS was not counted: cannot count INSTRUCTIONS through the kernel: Linux's driver for NetBurst",
+        "INSTRUCTIONS: <not supported>: cannot count INSTRUCTIONS through the kernel: Linux's driver for NetBurst",
         "status 0\n",
         ",INSTRUCTIONS? [instructions],task-clock [ns]\n",
         "not trusted: Linux's driver for NetBurst writes a stale period",

@@ -17,7 +17,7 @@ use crate::typed::one_list;
 /// several tables. Without COLUMNS, the width of the terminal applies.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}\n\n{CSV}"))]
-#[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "per_command", "all"]))]
+#[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "per_command"]))]
 pub(crate) struct StatArgs {
     /// Events, separated by commas; several -e are one list [default: hardware events if the machine has
     /// any, task-clock, page-faults, context-switches and cpu-migrations]. If they do not fit on the
@@ -31,7 +31,7 @@ pub(crate) struct StatArgs {
     #[arg(long)]
     pub(super) per_thread: bool,
 
-    /// Print a row for each core: the sum of the threads that ran there
+    /// Print a row for each core: the sum of the threads that ran there, with --all of its contexts
     #[arg(long)]
     pub(super) per_core: bool,
 
@@ -47,7 +47,7 @@ pub(crate) struct StatArgs {
 
     /// Count all programs, with a row for each hardware context, until COMMAND ends or until Ctrl-C.
     /// Requires perf_event_paranoid <= 0 or CAP_PERFMON
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with_all = ["per_thread", "per_command"])]
     pub(super) all: bool,
 
     /// Count the running process PID: its threads, and all threads and processes that they start from
@@ -70,7 +70,7 @@ pub(crate) struct StatArgs {
     /// Run COMMAND N times: a row for each run, then the median, minimum and maximum of each figure.
     /// A run that fails counts, and the first exit status that is not 0 is passed on. Ctrl-C leaves
     /// the interrupted run out
-    #[arg(short, long, value_name = "N", conflicts_with_all = ["by", "interval"],
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["by", "all", "interval"],
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) repeat: Option<u32>,
 

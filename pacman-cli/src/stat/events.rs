@@ -1,6 +1,5 @@
 //! The events to count: the requested ones, or those that this machine can count.
 
-use pacman_events::plural;
 use std::hint::black_box;
 use std::str::FromStr;
 
@@ -86,8 +85,7 @@ fn software_of<T>(
     }
     let made = attempt(&left)?;
     let names: Vec<&str> = hardware.iter().map(Event::name).collect();
-    let were = plural::was(names.len());
-    let footnote = Some(format!("{} {were} not counted: {refusal}", names.join(", ")));
+    let footnote = Some(format!("{}: <not supported>: {refusal}", names.join(", ")));
     Ok(Chosen { events: Event::with_parts(left), made, footnote })
 }
 
@@ -167,7 +165,7 @@ mod tests {
         let names: Vec<&str> = chosen.events.iter().map(Event::name).collect();
         assert_eq!((names.as_slice(), chosen.made), (&["task-clock"][..], 1));
         let footnote = chosen.footnote.expect("the reason");
-        assert!(footnote.starts_with("CYCLES, INSTRUCTIONS were not counted: "), "{footnote}");
+        assert!(footnote.starts_with("CYCLES, INSTRUCTIONS: <not supported>: "), "{footnote}");
         choose(Some("CYCLES"), &[], software_only, |_, _| true).expect_err("nothing is left");
         let usual = ["task-clock", "page-faults"];
         let chosen = choose(Some("CYCLES"), &usual, software_only, |_, _| true);

@@ -81,10 +81,10 @@ impl AnswerWriter {
     ) -> AnswerWriter {
         let by = if args.repeat.is_some() {
             By::Run
+        } else if args.per_core {
+            By::Core { of_contexts: args.all }
         } else if args.all {
             By::Context
-        } else if args.per_core {
-            By::Core
         } else if args.per_command {
             By::Command
         } else {

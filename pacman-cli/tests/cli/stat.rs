@@ -220,6 +220,15 @@ fn contexts_show_what_runs_there() {
         assert!(count(row, 0) >= 190_000_000, "a context's clock never stops: {row:#}");
         assert!(row["thread"].is_null() && row["cpu"].is_u64(), "{row:#}");
     }
+    let contexts = rows(&document).len();
+    let answer = run(&["stat", "-a", "--per-core", "--json", "-e", "cpu-clock", "--", "true"]);
+    let document: Value = serde_json::from_str(text(&answer.stderr)).expect("JSON");
+    assert_eq!(document["by"], "core");
+    let members: u64 = rows(&document).iter().filter_map(|row| row["rows"].as_u64()).sum();
+    assert_eq!(members, contexts as u64, "{document:#}");
+    let answer = run(&["stat", "-a", "--per-core", "-e", "cpu-clock", "--", "true"]);
+    let heading = |line: &str| line.split_whitespace().take(2).eq(["core", "contexts"]);
+    assert!(text(&answer.stderr).lines().any(heading), "{answer:?}");
 }
 
 #[test]

@@ -76,8 +76,11 @@ impl Answer {
 pub enum By {
     /// A thread.
     Thread,
-    /// All that ran on a core.
-    Core,
+    /// All that ran on a core: threads, or what its contexts counted of all programs.
+    Core {
+        /// Whether its rows are contexts.
+        of_contexts: bool,
+    },
     /// All that ran on a hardware context.
     Context,
     /// The processes of a command.
@@ -91,7 +94,7 @@ impl By {
     pub fn id(self) -> &'static str {
         match self {
             By::Thread => "thread",
-            By::Core => "core",
+            By::Core { .. } => "core",
             By::Context => "context",
             By::Command => "command",
             By::Run => "run",

@@ -103,12 +103,13 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
                 parts.push(format!("{processes} processes"));
             }
         }
-        By::Core => {
-            let threads = rows.iter().map(|row| match row.who {
+        By::Core { of_contexts } => {
+            let members = rows.iter().map(|row| match row.who {
                 Who::Core { rows } => rows,
                 _ => 1,
             });
-            parts.push(number(threads.sum::<usize>(), "thread"));
+            let member = if of_contexts { "context" } else { "thread" };
+            parts.push(number(members.sum::<usize>(), member));
         }
         By::Command => {
             let of = |row: &Row| match row.who {
@@ -138,7 +139,8 @@ fn table(answer: &Answer, rows: &[Row], summaries: &[Row]) -> String {
     let columns = &answer.columns;
     let keys: &[&str] = match answer.by {
         By::Thread => &["core", "cpu", "pid", "tid", "thread"],
-        By::Core => &["core", "threads"],
+        By::Core { of_contexts: false } => &["core", "threads"],
+        By::Core { of_contexts: true } => &["core", "contexts"],
         By::Context => &["core", "cpu"],
         By::Command => &["processes", "threads", "command"],
         By::Run => &["run"],

@@ -87,7 +87,7 @@ impl Answer {
             (self.by, self.is_grouped) = (By::Command, true);
         }
         match self.by {
-            By::Core => by_core(&rows),
+            By::Core { .. } => by_core(&rows),
             By::Command => by_command(&rows),
             By::Thread | By::Context | By::Run => rows,
         }
