@@ -207,7 +207,6 @@ pub(super) fn process_of(tid: i32) -> Option<i32> {
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
-/// The number of times that the kernel moved the thread, if it shows that (`CONFIG_SCHED_DEBUG`).
 /// Whether the kernel spares the process of the thread this signal: it is the first of its namespace of processes, and has
 /// no handler. Of a traced thread the kernel spares it even a fault, over and over again.
 pub(super) fn is_spared(tid: i32, signal: i32) -> bool {
@@ -221,6 +220,7 @@ pub(super) fn is_spared(tid: i32, signal: i32) -> bool {
     field("NStgid:") == Some("1") && !is_caught
 }
 
+/// The number of times that the kernel moved the thread, if it shows that (`CONFIG_SCHED_DEBUG`).
 fn migrations(tid: i32) -> Option<u64> {
     // On a simulated machine threads stay at their simulated place, although the real thread may
     // move.
