@@ -25,11 +25,11 @@ mod remembered;
 mod report;
 mod report_counts;
 mod run;
-pub mod scheduling;
 pub mod signals;
 mod smt;
 pub mod started;
 mod stat;
+pub mod system;
 pub mod terminal;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,8 @@ use std::time::Instant;
 use pacman_core::topology::{Quota, Throttling};
 use pacman_report::quota::GroupAccount;
 
+use crate::system;
+
 /// A quota, from the start of a run to its end.
 pub(crate) struct QuotaWatch {
     quota: Quota,
@@ -40,8 +42,7 @@ impl QuotaWatch {
 
 /// The boot of the kernel, and the group's directory: a container has another path to it.
 fn name_of(file: &str) -> String {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let place = Path::new(file).parent().and_then(|directory| fs::metadata(directory).ok());
     let place = place.map_or_else(|| file.to_owned(), |at| format!("{}:{}", at.dev(), at.ino()));
-    format!("{} {place}", boot.trim())
+    format!("{} {place}", system::boot())
 }

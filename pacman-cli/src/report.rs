@@ -1,15 +1,15 @@
 //! `pacman-pmu report`: the page of a report, or the history of many.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pacman_core::atomic_write;
 use pacman_events::shown::shown_path;
 use pacman_report::compare::Reports;
+use pacman_report::run::{page_of, read_report};
 
 use crate::compare::{form_of, write};
 use crate::error::{CliError, CliResult};
-use crate::run;
 
 /// Make the page of a JSON report, or show the history of many runs of a program.
 ///
@@ -60,7 +60,7 @@ pub(crate) fn report(args: &ReportArgs, out: &mut dyn Write) -> CliResult {
             let why = format!("cannot show a history of {shown} alone: name a second report");
             return Err(CliError::bad_input(why));
         }
-        return run::page(&args.reports[0], args.output.as_deref());
+        return page(&args.reports[0], args.output.as_deref());
     };
     if !(0.0..=1000.0).contains(&args.threshold) {
         let why = format!("--threshold {}: give 0 to 1000 percent", args.threshold);
@@ -80,5 +80,29 @@ pub(crate) fn report(args: &ReportArgs, out: &mut dyn Write) -> CliResult {
     }
     let history = reports.history(args.threshold / 100.0);
     write(args.output.as_deref(), out, |width| form.history(&history, width))?;
+    Ok(0)
+}
+
+/// Writes the page, without `output` beside the report.
+fn page(report: &Path, output: Option<&Path>) -> CliResult {
+    let output = output.map_or_else(|| report.with_extension("html"), Path::to_path_buf);
+    let shown = shown_path(&output);
+    let ending = output.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if !["html", "htm"].contains(&&*ending.to_ascii_lowercase()) {
+        return Err(CliError::BadInput(format!(
+            "cannot write a page to {shown}: name a file that ends in .html"
+        )));
+    }
+    if atomic_write::is_same(report, &output) {
+        return Err(CliError::BadInput(format!(
+            "cannot write the page to {shown}: it is the report itself"
+        )));
+    }
+    let document = read_report(report, "draw")?;
+    let page = page_of(&document).map_err(|error| {
+        CliError::BadInput(format!("cannot draw {}: {error}", shown_path(report)))
+    })?;
+    atomic_write::write(&output, page.as_bytes())
+        .map_err(|error| CliError::unwritable(&output, &error))?;
     Ok(0)
 }

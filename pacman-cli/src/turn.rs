@@ -4,10 +4,10 @@
 //! hold around the command.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use crate::system::file_lock;
 
 /// Nobody else adds to the file while this value lives.
 #[derive(Debug)]
@@ -28,7 +28,8 @@ impl Turn<'_> {
             let made = options.clone().create_new(true).open(path);
             let is_made = made.is_ok();
             let file = made.or_else(|_| options.open(path)).ok();
-            let file = file.filter(|file| lock(file).is_ok());
+            let file =
+                file.filter(|file| file_lock(file, libc::F_OFD_SETLKW, libc::F_WRLCK).is_ok());
             let turn = Turn { path, file, is_made };
             // The one before may have replaced the file.
             if turn.file.is_none() || turn.is_of_path() {
@@ -56,23 +57,6 @@ impl Drop for Turn<'_> {
         let is_empty = fs::metadata(self.path).is_ok_and(|file| file.len() == 0);
         if self.is_made && is_empty && self.is_of_path() {
             let _ = fs::remove_file(self.path);
-        }
-    }
-}
-
-fn lock(file: &File) -> io::Result<()> {
-    // SAFETY: all bits zero are a valid `flock`: from the begin to the end of the file.
-    let mut range: libc::flock = unsafe { std::mem::zeroed() };
-    range.l_type = libc::F_WRLCK as libc::c_short;
-    range.l_whence = libc::SEEK_SET as libc::c_short;
-    loop {
-        // SAFETY: the command reads one `flock`, and `range` is one.
-        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLKW, &raw mut range) } == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
         }
     }
 }

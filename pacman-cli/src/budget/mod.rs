@@ -9,11 +9,11 @@ mod text;
 use std::io::Write;
 use std::path::PathBuf;
 
-use pacman_events::CpuModel;
 use pacman_metrics::budget::{Budget, CostTable};
 
 use crate::counts::named;
 use crate::error::{CliError, CliResult};
+use crate::events;
 use crate::report_counts;
 use crate::terminal::Fitted;
 use counts::Counts;
@@ -87,13 +87,7 @@ fn compute(args: &BudgetArgs, table: &CostTable, text: &str) -> CliResult<Budget
 }
 
 fn table(name: &str) -> CliResult<&'static CostTable> {
-    let Some(cpu) = CpuModel::named(name) else {
-        let near = CpuModel::nearest(name);
-        let hint =
-            if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
-        return Err(CliError::BadInput(format!("--cpu {name:?}: no such model{hint}")));
-    };
-    CostTable::of(cpu).map_err(CliError::bad_input)
+    CostTable::of(events::model(name)?).map_err(CliError::bad_input)
 }
 
 fn positive(text: &str) -> CliResult<f64> {

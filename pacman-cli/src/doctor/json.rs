@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::status::exit_status;
 use crate::doctor::checks::{Cause, Diagnosis, Finding, Verdict};
 
 #[derive(Serialize)]
@@ -24,7 +23,7 @@ pub(crate) struct Document<'a> {
 pub(super) fn diagnosis(diagnosis: &Diagnosis) -> Document<'_> {
     Document {
         verdict: diagnosis.verdict,
-        exit_status: exit_status(diagnosis.verdict),
+        exit_status: diagnosis.verdict.exit_status(),
         cause: diagnosis.reason().and_then(|finding| finding.cause),
         text: super::text::verdict(diagnosis),
         findings: &diagnosis.findings,

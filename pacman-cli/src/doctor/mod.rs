@@ -2,7 +2,6 @@
 
 pub(crate) mod checks;
 mod json;
-mod status;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -16,7 +15,6 @@ use pacman_report::document;
 
 #[cfg(test)]
 pub(crate) use json::Document;
-use status::exit_status;
 use style::Style;
 
 /// Test what this machine can count, and name causes and remedies.
@@ -39,7 +37,7 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut dyn Write) -> CliResult {
     } else {
         out.write_all(text::diagnosis(&diagnosis, &Style::of_stdout()).as_bytes())?;
     }
-    Ok(exit_status(diagnosis.verdict))
+    Ok(diagnosis.verdict.exit_status())
 }
 
 const EXAMPLES: &str = "\

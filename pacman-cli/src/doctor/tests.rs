@@ -11,7 +11,7 @@ use pacman_report::document;
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use super::style::Style;
-use super::{exit_status, json, text};
+use super::{json, text};
 
 /// Refuses every open with its `errno`; nothing else is ever asked of it.
 #[derive(Clone)]
@@ -130,9 +130,9 @@ fn a_terminal_gets_marks_and_colours_in_the_same_columns() {
 #[test]
 fn json_carries_every_part_of_a_finding() {
     let diagnosis = filtered();
-    assert_eq!(exit_status(diagnosis.verdict), 3);
-    assert_eq!(exit_status(Verdict::Nothing), 1);
-    assert_eq!(exit_status(Verdict::Hardware), 0);
+    assert_eq!(diagnosis.verdict.exit_status(), 3);
+    assert_eq!(Verdict::Nothing.exit_status(), 1);
+    assert_eq!(Verdict::Hardware.exit_status(), 0);
     let mut value = document::value(&json::diagnosis(&diagnosis));
     let findings = value["findings"].take();
     assert_eq!(

@@ -17,5 +17,5 @@ pub(crate) use json::{Answer, Refusal};
 #[cfg(test)]
 pub(crate) use list::{Event, Processor};
 pub(crate) use list::{ListArgs, list};
-pub(crate) use tables::{Loaded, Tables};
+pub(crate) use tables::{Loaded, Tables, model};
 pub(crate) use update::{EventsArgs, events};

@@ -117,7 +117,11 @@ impl Loaded {
 
 /// The table of this name, or this machine's.
 pub(super) fn named(cpu: Option<&str>, machine: &dyn Platform) -> CliResult<CpuModel> {
-    let Some(name) = cpu else { return Ok(machine.cpu_model()) };
+    cpu.map_or_else(|| Ok(machine.cpu_model()), model)
+}
+
+/// The table of this name.
+pub(crate) fn model(name: &str) -> CliResult<CpuModel> {
     CpuModel::named(name).ok_or_else(|| {
         let near = match CpuModel::nearest(name).as_slice() {
             [] => String::new(),

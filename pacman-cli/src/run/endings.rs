@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use pacman_regions::{Ending, Recording};
 
+use crate::system;
 use pacman_report::run::Ended;
 
 /// Completes the endings of recordings, and the kernel's account of threads, from the end of the program
@@ -48,9 +49,7 @@ fn started(pid: u32) -> Option<f64> {
     let since_boot = start_ticks(pid)? as f64;
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;
-    // SAFETY: takes a number.
-    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
-    Some(since_1970(SystemTime::now()) - uptime + since_boot / ticks)
+    Some(since_1970(SystemTime::now()) - uptime + since_boot / system::ticks_per_second())
 }
 
 /// The clock ticks between the boot and the start of a process; `None` if it has ended.

@@ -1,16 +1,15 @@
 //! The program's file, looked at before it runs: can the library be loaded into it?
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 
 use crate::elf;
-use crate::stat::{found, has_capabilities};
+use crate::stat::{found, raises_rights};
 
 /// The obstacles to seeing a program's regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,29 +66,13 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(words.next()?)))
 }
 
-/// The attribute that gives a program other rights than its user has: the kernel then starts it in
-/// secure mode.
-fn raises_rights(file: &Path) -> Option<&'static str> {
-    // SAFETY: both calls take nothing and cannot fail.
-    let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
-    let about = fs::metadata(file).ok()?;
-    let sets = |bits| about.mode() & bits == bits;
-    if sets(libc::S_ISUID) && about.uid() != user {
-        Some("it is set-user-ID")
-    } else if sets(libc::S_ISGID | libc::S_IXGRP) && about.gid() != group {
-        Some("it is set-group-ID")
-    } else if user != 0 && has_capabilities(file) {
-        Some("its file has capabilities")
-    } else {
-        None
-    }
-}
-
 /// As much of a script's first line as Linux reads.
 const LONGEST_LINE: u64 = 256;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// An ELF header of `class` for `machine`, with one program header of type `segment`.

@@ -16,6 +16,7 @@ use pacman_regions::arena::PAGE;
 use pacman_regions::sharing::Table;
 
 use super::memory::Attached;
+use crate::system::file_lock;
 
 /// The directory of files in memory.
 const DIRECTORY: &str = "/dev/shm";
@@ -62,8 +63,7 @@ const PAGES: usize = 1 + Table::BYTES.div_ceil(PAGE);
 /// The segment that the file names, or a new one.
 fn segment(file: &mut File) -> io::Result<(Segment, Attached)> {
     // Two runs that begin at once make one segment.
-    let mut whole = libc::flock { l_type: libc::F_WRLCK as i16, ..no_lock() };
-    lock_file(file, &whole)?;
+    file_lock(file, libc::F_OFD_SETLKW, libc::F_WRLCK)?;
     let mut text = String::new();
     // A file of another program is no segment.
     let _ = Read::take(&*file, 1024).read_to_string(&mut text);
@@ -79,27 +79,8 @@ fn segment(file: &mut File) -> io::Result<(Segment, Attached)> {
             Ok((segment, attached))
         }),
     };
-    whole.l_type = libc::F_UNLCK as i16;
-    lock_file(file, &whole)?;
+    file_lock(file, libc::F_OFD_SETLKW, libc::F_UNLCK)?;
     made
-}
-
-fn no_lock() -> libc::flock {
-    libc::flock { l_type: 0, l_whence: libc::SEEK_SET as i16, l_start: 0, l_len: 0, l_pid: 0 }
-}
-
-/// Takes or releases a lock of the open file, beside that of `flock`.
-fn lock_file(file: &File, how: &libc::flock) -> io::Result<()> {
-    loop {
-        // SAFETY: the descriptor is open, and the call reads the lock.
-        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLKW, &raw const *how) } == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
 }
 
 impl Drop for Shared {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use pacman_regions::Scheduling;
 
-use crate::scheduling;
 use crate::signals::{Signals, Wake};
+use crate::system;
 
 /// Waits for the end of `pid`, a child that only this function reaps. Returns its status and the
 /// kernel's account of its first thread.
@@ -24,7 +24,7 @@ pub(super) fn wait(
     let mut is_to_stop = false;
     loop {
         // Before the child is reaped, which ends the account.
-        let account = scheduling::of(pid.unsigned_abs());
+        let account = system::scheduling_of(pid.unsigned_abs());
         match change(pid)? {
             Some(Change::Ended(status)) => return Ok((status, account)),
             Some(Change::Stopped) if is_to_stop => {

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::system;
+
 /// Wakes of a thread that sleeps; the least of them is what no other process disturbed.
 const WAKES: u32 = 40;
 /// The first wakes also bring code and data into caches.
@@ -68,10 +70,7 @@ fn sleep_and_wake(patience: Duration) -> Option<Duration> {
 
 /// The time for which the calling thread had a processor.
 fn processor_time() -> Duration {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: filled by the call, which Linux never refuses for this clock.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) };
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+    system::clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// Sets the word and wakes whoever sleeps on it.

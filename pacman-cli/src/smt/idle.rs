@@ -16,6 +16,7 @@ use pacman_metrics::smt::{Method, idle_times};
 
 use super::source::{Basis, Done, Reading, Source};
 use crate::error::{CliError, CliResult};
+use crate::system;
 
 /// The source of the figures.
 pub(super) const SOURCE: &str = "/proc/stat";
@@ -126,9 +127,7 @@ impl Reading for IdleClocks {
 
 /// The step in which the source counts, in seconds.
 pub(super) fn step() -> f64 {
-    // SAFETY: sysconf has no preconditions.
-    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    if ticks > 0 { 1.0 / ticks as f64 } else { 0.01 }
+    1.0 / system::ticks_per_second()
 }
 
 /// How far an idle time between two readings may be off by the steps alone: `idle` and `iowait`
@@ -137,19 +136,15 @@ pub(super) fn resolution() -> f64 {
     2.0 * step()
 }
 
-/// The `cpuN` lines: user, nice, system, idle, iowait, irq, softirq, steal, in ticks.
+/// The clocks of each context.
 pub(super) fn parse(text: &str, ticks_per_second: f64) -> BTreeMap<u32, ContextClocks> {
-    let context = |line: &str| {
-        let mut fields = line.strip_prefix("cpu")?.split_ascii_whitespace();
-        // The sum over all contexts has no number.
-        let cpu = line.chars().nth(3)?.is_ascii_digit().then(|| fields.next())??.parse().ok()?;
-        let ticks: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
+    let context = |(cpu, ticks): (u32, Vec<u64>)| {
         let seconds =
             |at: usize| ticks.get(at).map_or(0.0, |&count| count as f64 / ticks_per_second);
         let idle = seconds(IDLE) + seconds(IOWAIT);
         (ticks.len() > IDLE).then(|| (cpu, ContextClocks { idle, stolen: seconds(STEAL) }))
     };
-    text.lines().filter_map(context).collect()
+    system::ticks_of_contexts(text).filter_map(context).collect()
 }
 
 /// The part of the time that stolen time must be to be worth a line.

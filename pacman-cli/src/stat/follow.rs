@@ -19,7 +19,6 @@ use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
 use super::sets::{EventSets, SetCounters};
 use super::thread::{self, Span, Thread};
-use super::tracing;
 use crate::signals::Signals;
 use pacman_events::plural::number;
 use pacman_report::exit::Exit;
@@ -206,13 +205,13 @@ impl<'a> Follower<'a> {
             self.admit(tid);
         } else if self.alive.get(&tid) == Some(&None) {
             let began = Instant::now();
-            if !(tracing::traces(tid) && self.admit_apart(tid)) {
+            if !(ptrace::traces(tid) && self.admit_apart(tid)) {
                 self.admit(tid);
             }
             if matches!(self.state, State::Waiting) {
                 (self.state, self.began) = (State::Running, began);
             }
-        } else if tracing::traces(tid) {
+        } else if ptrace::traces(tid) {
             self.end(tid);
             self.alive.remove(&tid);
             if !self.admit_apart(tid) {

@@ -164,24 +164,29 @@ fn raise_descriptor_limit() -> Option<libc::rlimit> {
 /// The attribute that gives the command more rights than its user has, if there is one.
 fn privileged(command: &OsStr) -> Option<&'static str> {
     // SAFETY: geteuid takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
-    let path = found(command)?;
-    let file = fs::metadata(&path).ok()?;
-    let sets = |bit| file.mode() & bit == bit;
-    if user == 0 {
-        None
-    } else if sets(libc::S_ISUID) && file.uid() != user {
+    let is_root = unsafe { libc::geteuid() } == 0;
+    found(command).filter(|_| !is_root).and_then(|file| raises_rights(&file))
+}
+
+/// The attribute that gives a program other rights than its user has: the kernel then starts it in
+/// secure mode.
+pub(crate) fn raises_rights(file: &Path) -> Option<&'static str> {
+    // SAFETY: both calls take nothing and cannot fail.
+    let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
+    let about = fs::metadata(file).ok()?;
+    let sets = |bits| about.mode() & bits == bits;
+    if sets(libc::S_ISUID) && about.uid() != user {
         Some("it is set-user-ID")
-    } else if sets(libc::S_ISGID | libc::S_IXGRP) {
+    } else if sets(libc::S_ISGID | libc::S_IXGRP) && about.gid() != group {
         Some("it is set-group-ID")
-    } else if has_capabilities(&path) {
+    } else if user != 0 && has_capabilities(file) {
         Some("its file has capabilities")
     } else {
         None
     }
 }
 
-pub(crate) fn has_capabilities(file: &Path) -> bool {
+fn has_capabilities(file: &Path) -> bool {
     let Ok(file) = CString::new(file.as_os_str().as_bytes()) else { return false };
     let name = c"security.capability";
     // SAFETY: both names are closed by a zero; nothing is written where the size is 0.

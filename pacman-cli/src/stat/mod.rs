@@ -2,7 +2,6 @@
 
 mod affinity;
 mod arguments;
-mod children;
 mod contexts;
 mod events;
 mod follow;
@@ -13,7 +12,6 @@ mod repeat;
 mod run;
 mod sets;
 mod thread;
-mod tracing;
 mod writer;
 
 use pacman_core::backend::Target;
@@ -28,7 +26,7 @@ use events::Chosen;
 pub use events::named_twice;
 use follow::Follower;
 use launch::Held;
-pub(crate) use launch::{found, has_capabilities};
+pub(crate) use launch::{found, raises_rights};
 use sets::EventSets;
 use writer::{AnswerWriter, Sink};
 

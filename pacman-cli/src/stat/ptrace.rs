@@ -5,9 +5,11 @@
 //! ties a tracee to the *thread* that seized it, so all of this runs on one thread.
 
 use std::io;
+use std::path::Path;
 
 use libc::{c_int, c_long, c_uint, pid_t};
 
+use crate::elf;
 use pacman_report::exit::Exit;
 
 /// The news of a thread that stopped or ended.
@@ -163,6 +165,16 @@ fn call(request: c_uint, tid: pid_t, data: c_long) -> io::Result<c_long> {
     // PTRACE_GETEVENTMSG and PTRACE_GETSIGINFO, whose pointers are to what they write.
     let answer = unsafe { libc::ptrace(request, tid, std::ptr::null_mut::<u8>(), data) };
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+/// Names in the dynamic symbols of a program that traces threads itself: the call, and the sanitizers that look for
+/// leaks. A thread has one tracer at a time, so such a program fails on threads that this process traces: the kernel
+/// counts it with all that it makes.
+const NAMES: [&[u8]; 4] = [b"ptrace", b"__asan_init", b"__lsan_init", b"__hwasan_init"];
+
+/// Whether the program of a process traces threads, as far as its dynamic symbols show.
+pub(super) fn traces(pid: i32) -> bool {
+    elf::has_symbol(Path::new(&format!("/proc/{pid}/exe")), &NAMES).unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use pacman_events::shown::shown;
 
-use super::children;
 use super::launch::Held;
 use super::progress::Progress;
 use super::writer::AnswerWriter;
 use crate::error::{self, CliError, CliResult};
 use crate::quota::QuotaWatch;
 use crate::signals::{Signals, Wake};
+use crate::system;
 use pacman_report::exit::{Exit, INTERRUPTED};
-use pacman_report::stat::{Figures, Interval, Row};
+use pacman_report::stat::{Figures, Interval, Row, Usage};
 
 /// A collector of counts while the command runs.
 pub(super) trait Collector {
@@ -109,7 +109,7 @@ pub(super) fn count(
     signals: &Signals,
     writer: &mut AnswerWriter,
 ) -> CliResult<Outcome> {
-    let used_before = children::usage();
+    let used_before = used_by_children();
     let quota = QuotaWatch::begin();
     let began = Instant::now();
     collector.start();
@@ -147,7 +147,7 @@ pub(super) fn count(
     };
     // The kernel adds the time of a child process when it is waited for.
     writer.answer.usage =
-        exit.filter(|_| collector.follows_command()).map(|_| children::usage().since(used_before));
+        exit.filter(|_| collector.follows_command()).map(|_| used_by_children().since(used_before));
     collector.look();
     let elapsed = collector.time();
     let outlived = collector.let_go(signals).map_err(|error| system(&error))?;
@@ -164,6 +164,16 @@ pub(super) fn count(
         clock.part(collector, writer);
     }
     Ok(Outcome::Counted { elapsed, exit, asked })
+}
+
+/// The time of all child processes that ended and that this process waited for.
+///
+/// The command is such a child. Its followed threads and processes are not, so that none of
+/// them counts twice.
+fn used_by_children() -> Usage {
+    let usage = system::usage(libc::RUSAGE_CHILDREN);
+    let [user, system] = [usage.ru_utime, usage.ru_stime].map(system::duration);
+    Usage { user, system }
 }
 
 /// The end of the wait.

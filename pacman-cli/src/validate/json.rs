@@ -3,7 +3,7 @@
 use pacman_core::backend::ReadPath;
 use serde::Serialize;
 
-use super::report::{Report, exit_status};
+use super::{Report, exit_status};
 use crate::validate::checks::{Native, Outcome, Sample, Verdict};
 
 #[derive(Serialize)]

@@ -3,7 +3,6 @@
 mod checks;
 mod json;
 mod progress;
-mod report;
 mod text;
 
 use std::io::Write;
@@ -12,14 +11,14 @@ use std::path::PathBuf;
 use crate::error::{CliError, CliResult};
 use crate::overwritten::Before;
 use crate::terminal::Terminal;
-use crate::validate::checks::{Check, Validator};
+use crate::validate::checks::{Check, Outcome, Validator};
 use pacman_core::platform;
+use pacman_events::CpuId;
 use pacman_report::document;
 
 #[cfg(test)]
 pub(crate) use json::Document;
 use progress::Progress;
-use report::{Report, exit_status};
 
 /// Compare counters with known counts, and show how accurate each counter is.
 ///
@@ -77,6 +76,25 @@ pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> CliResult {
     }
     out.write_all(render(&report, args.json, Terminal::stdout().width()).as_bytes())?;
     Ok(exit_status(&report))
+}
+
+/// The validated events, and the machine.
+#[derive(Debug)]
+struct Report {
+    machine: String,
+    /// The event table's name and the processor's in words.
+    table: (&'static str, &'static str),
+    cpu_id: Option<CpuId>,
+    cpu: u32,
+    repeats: usize,
+    outcomes: Vec<Outcome>,
+}
+
+/// 0 when everything that was counted can be used, 1 when something cannot or nothing was.
+fn exit_status(report: &Report) -> u8 {
+    let mut counted = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+    let nothing = counted.clone().next().is_none();
+    u8::from(nothing || counted.any(|counted| !counted.verdict.is_usable()))
 }
 
 fn run(validator: &Validator, checks: &[Check], repeats: usize) -> Report {

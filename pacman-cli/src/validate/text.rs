@@ -7,14 +7,14 @@ use pacman_core::export::grid::{Column, Grid, fitted};
 use pacman_core::report::DOUBTED;
 use pacman_events::{CpuModel, Overcount, overcounts};
 
-use super::report::Report;
+use super::Report;
 
 /// The whole answer in lines of at most `width` columns.
 pub(super) fn report(report: &Report, width: usize) -> String {
     let mut text = processor(report);
     let mut notes = Notes::default();
     let rows = report.outcomes.iter().map(|outcome| row(outcome, &mut notes)).collect();
-    line(&mut text, format_args!(""));
+    text.push('\n');
     text += &table(rows).text(width);
     let mut said: Vec<&str> = Vec::new();
     for outcome in report.outcomes.iter().filter(|outcome| outcome.result.is_ok()) {
@@ -26,13 +26,13 @@ pub(super) fn report(report: &Report, width: usize) -> String {
     silicon(&mut text, report);
     let counted = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
     if let Some(doubt) = counted.clone().find_map(|counted| counted.doubt) {
-        line(&mut text, format_args!("\n{DOUBTED}  may be wrong: {doubt}"));
+        text += &format!("\n{DOUBTED}  may be wrong: {doubt}\n");
     }
     if !notes.0.is_empty() {
         text.push_str("\nNot countable here:\n");
     }
     for (number, note) in notes.0.iter().enumerate() {
-        line(&mut text, format_args!("[{}] {note}", number + 1));
+        text += &format!("[{}] {note}\n", number + 1);
     }
     fitted(&text, width)
 }
@@ -73,9 +73,9 @@ fn processor(report: &Report) -> String {
         let (family, model, stepping) = (id.family, id.model, id.stepping);
         let _ = write!(text, ", {} family {family} model {model} stepping {stepping}", id.vendor);
     }
-    line(&mut text, format_args!(""));
-    line(&mut text, format_args!("events of {title} ({name})"));
-    line(&mut text, format_args!("on cpu {}, {} repeats", report.cpu, report.repeats));
+    text.push('\n');
+    text += &format!("events of {title} ({name})\n");
+    text += &format!("on cpu {}, {} repeats\n", report.cpu, report.repeats);
     text
 }
 
@@ -126,7 +126,7 @@ fn behind(text: &mut String, outcome: &Outcome, first: bool) {
     if !native.errata.is_empty() {
         let _ = write!(words, "; errata {}", native.errata.join(", "));
     }
-    line(text, format_args!("{words}"));
+    *text += &format!("{words}\n");
 }
 
 /// The counts of real processors of this table beyond the truth, for the events that were counted.
@@ -140,7 +140,7 @@ fn silicon(text: &mut String, report: &Report) {
         if at == 0 {
             text.push_str("\nMeasured on real processors of this table:\n");
         }
-        line(text, format_args!("{}", measured(&row)));
+        *text += &format!("{}\n", measured(&row));
     }
 }
 
@@ -172,11 +172,6 @@ fn table(rows: Vec<[String; 5]>) -> Grid {
     grid.ruled = false;
     rows.into_iter().for_each(|row| grid.row(row.into()));
     grid
-}
-
-fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{words}");
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ fn each_kind_of_error_is_one_line() {
         (vec![&other], 2, "it is a pacman-stat, not a report of pacman-pmu run"),
         (vec![&later], 2, "it has version 99 of the format, not 3: run the program again"),
         (vec![&damaged], 2, "damaged.json: invalid type: integer `7`, expected a sequence"),
-        (vec![&endless], 2, "endless.json: number out of range at line 1 column 75"),
+        (vec![&endless], 2, "endless.json: number out of range at line 1 column 73"),
         (vec![&run, "-o", "page.pdf"], 2, "name a file that ends in .html"),
         (vec![&own, "-o", &own], 2, "it is the report itself"),
         (vec![&run, "-o", "/no/such/page.html"], 4, "cannot write /no/such/page.html: "),

@@ -15,7 +15,7 @@ fn help_shows_examples_and_exit_statuses() {
     }
     let long = run(&["doctor", "--help"]);
     for part in [
-        "\n  verdict               Conclusion: hardware, software-only or nothing\n",
+        "JSON:\n  verdict               Conclusion: hardware, software-only or nothing",
         "no-pmu-in-vm",
     ] {
         assert!(text(&long.stdout).contains(part), "{}", text(&long.stdout));

@@ -11,8 +11,8 @@ use pacman_events::shown::text_of;
 use pacman_regions::Scheduling;
 
 use pacman_cli::recording::inherited;
-use pacman_cli::scheduling;
 use pacman_cli::signals::{Signals, Wake};
+use pacman_cli::system::scheduling_of;
 use pacman_cli::trusted_driver;
 use pacman_report::exit::Exit;
 
@@ -81,7 +81,7 @@ fn wait(mut child: Child, signals: &Signals) -> io::Result<(Ended, Option<Schedu
     let mut stopping: Option<Instant> = None;
     loop {
         // Before the child is reaped, which ends the account.
-        let account = scheduling::of(child.id());
+        let account = scheduling_of(child.id());
         if let Some(status) = child.try_wait()? {
             let stopping = stopping.is_some() | signals.asked_to_end()?;
             let ended = match failure(status.into()) {

@@ -47,6 +47,17 @@ impl Diagnosis {
     }
 }
 
+impl Verdict {
+    /// The exit status of the command: 0 when hardware counting works, 3 when only software events do, 1 when nothing does.
+    pub(crate) fn exit_status(self) -> u8 {
+        match self {
+            Verdict::Hardware => 0,
+            Verdict::SoftwareOnly => 3,
+            Verdict::Nothing => 1,
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

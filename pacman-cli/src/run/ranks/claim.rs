@@ -6,13 +6,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::run::endings::start_ticks;
+use crate::system;
 
 /// The file, and with it the lock.
 #[derive(Debug)]
@@ -92,7 +92,6 @@ impl Claim {
                     return Ok(Some(Claim { file, is_locked: true }));
                 }
                 Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if has_no_locks(&error) => return Ok(None),
                 Err(error) => return Err(error),
             }
@@ -161,30 +160,17 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 
 /// The boot and the PID namespace, in which process numbers have their meaning.
 pub(super) fn place() -> String {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    format!("{} {}", boot.trim(), space.display())
+    format!("{} {}", system::boot(), space.display())
 }
 
 fn lock(file: &File, command: libc::c_int) -> io::Result<()> {
-    fcntl(file, command).map(|_| ())
+    system::file_lock(file, command, libc::F_WRLCK).map(drop)
 }
 
 fn is_locked(file: &File) -> io::Result<bool> {
-    Ok(fcntl(file, libc::F_OFD_GETLK)?.l_type != libc::F_UNLCK as libc::c_short)
-}
-
-/// Asks about a lock for writing on the whole file.
-fn fcntl(file: &File, command: libc::c_int) -> io::Result<libc::flock> {
-    // SAFETY: all bits zero are a valid `flock`: from the begin to the end of the file.
-    let mut range: libc::flock = unsafe { std::mem::zeroed() };
-    range.l_type = libc::F_WRLCK as libc::c_short;
-    range.l_whence = libc::SEEK_SET as libc::c_short;
-    // SAFETY: the commands of this file read and write one `flock`, and `range` is one.
-    match unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut range) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(range),
-    }
+    let found = system::file_lock(file, libc::F_OFD_GETLK, libc::F_WRLCK)?;
+    Ok(found.l_type != libc::F_UNLCK as libc::c_short)
 }
 
 fn is_held(error: &io::Error) -> bool {

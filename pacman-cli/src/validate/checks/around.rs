@@ -1,8 +1,8 @@
 //! The thread's clocks and accounting around a run.
 
-use std::mem::MaybeUninit;
-
 use pacman_core::clock;
+
+use crate::system;
 
 /// The difference of each from before a run to after it.
 #[derive(Clone, Copy, Debug)]
@@ -51,28 +51,15 @@ impl Moment {
 
 /// Nanoseconds of the monotonic clock.
 pub(super) fn wall() -> u64 {
-    nanoseconds(libc::CLOCK_MONOTONIC)
+    system::clock(libc::CLOCK_MONOTONIC).as_nanos() as u64
 }
 
 /// Nanoseconds that the calling thread has had a CPU.
 pub(super) fn cpu_time() -> u64 {
-    nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-fn nanoseconds(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a live timespec. Both clocks exist on every Linux.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    system::clock(libc::CLOCK_THREAD_CPUTIME_ID).as_nanos() as u64
 }
 
 fn switches() -> (u64, u64) {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the call fills the structure; all zeros, which is what stays there if it
-    // did not, are a value of it too.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-        usage.assume_init()
-    };
+    let usage = system::usage(libc::RUSAGE_THREAD);
     (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
 }

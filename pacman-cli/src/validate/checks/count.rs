@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::around::{Around, Moment};
 use super::catalogue::KernelId;
-use super::counted::Counted;
 use super::kernel::{self, Ground, Kernel, Work, fence};
-use super::verdict::{Sample, Verdict};
+use super::verdict::{Counted, Sample, Verdict};
 use pacman_core::Result;
 use pacman_core::event::Event;
 use pacman_core::session::{self, Attached, Session};

@@ -9,15 +9,13 @@
 mod around;
 mod catalogue;
 mod count;
-mod counted;
 pub(crate) mod kernel;
 mod native;
 mod verdict;
 
 pub(crate) use catalogue::{Check, KernelId};
-pub(crate) use counted::Counted;
 pub(crate) use native::Native;
-pub(crate) use verdict::{Sample, Verdict};
+pub(crate) use verdict::{Counted, Sample, Verdict};
 
 use pacman_events::{CpuId, CpuModel};
 

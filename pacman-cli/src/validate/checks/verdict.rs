@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use pacman_core::backend::ReadPath;
 use pacman_events::plural::number;
 use serde::Serialize;
 
@@ -83,6 +84,23 @@ impl Sample {
     pub(crate) fn ratio(&self) -> f64 {
         self.counted as f64 / self.truth.middle()
     }
+}
+
+/// The counts of an event on a kernel.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub(crate) struct Counted {
+    /// The way in which the counter was read.
+    pub(crate) read_path: ReadPath,
+    /// Why its counts may be wrong, if they may: the kernel's driver is not trusted here.
+    pub(crate) doubt: Option<&'static str>,
+    /// Every repeat, in order.
+    pub(crate) samples: Vec<Sample>,
+    /// Repeats during which others had the CPU, however often they were made again, on a
+    /// kernel that suffers from it.
+    pub(crate) disturbed: usize,
+    /// Their verdict.
+    pub(crate) verdict: Verdict,
 }
 
 /// The worth of a counter.

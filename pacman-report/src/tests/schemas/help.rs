@@ -33,7 +33,7 @@ impl<'s> Listed<'s> {
             self.line(indent, name, &meaning(member));
             for (_, inner) in objects_in(member, String::new()) {
                 let is_known = |known: &&Value| properties(known) == properties(inner);
-                if depth > 0 && !self.known.iter().any(|known| is_known(known)) {
+                if depth > 0 && !self.known.iter().any(is_known) {
                     self.members(inner, depth - 1, indent + 2);
                 }
             }
