@@ -19,7 +19,13 @@ fn exit_handlers_and_destructors_are_answered_and_reports_hold_the_data() {
         for (number, thread) in found.iter().enumerate() {
             assert_eq!((thread.len(), thread[0].1), (1, 1), "{place}: thread {number}");
         }
-        assert!(report["notes"].as_array().expect("notes").is_empty(), "{place}: {report}");
+        // An empty phase is mostly of readings; that anything was lost would be said here too.
+        for note in report["notes"].as_array().expect("notes") {
+            assert!(
+                note.as_str().is_some_and(|note| note.contains("its readings")),
+                "{place}: {report}"
+            );
+        }
         assert_eq!(report["threads"][0]["state"], "exited", "{place}");
     }
 }

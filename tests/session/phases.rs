@@ -167,10 +167,8 @@ fn a_log_keeps_single_samples_and_counts_what_it_drops() {
     }
     let over = open.report();
     assert_eq!((over.threads[0].log.len(), over.threads[0].log_dropped), (10, 3));
-    assert_eq!(
-        over.notes,
-        ["3 samples did not fit into the log of 10 samples per thread; sums are complete"]
-    );
+    let note = "3 samples did not fit into the log of 10 samples per thread; sums are complete";
+    assert!(over.notes.iter().any(|other| other == note), "{:?}", over.notes);
     assert_eq!(row(&over, "b").executions, 9, "sums do not depend on the log");
 }
 
