@@ -64,7 +64,10 @@ fn functions(table: u32) -> Result<String, std::fmt::Error> {
     writeln!(text, "static const char NAMES[] = {names};")?;
     writeln!(text, "static const uint16_t starts[] = {{{starts}}};")?;
     writeln!(text, "static const uint32_t hashes[] = {{{hashes}}};")?;
-    writeln!(text, "enum {{ OTHER, OF_THE_C_LIBRARY, STARTS_A_TEAM, COUNTS_THREADS }};")?;
+    writeln!(
+        text,
+        "enum {{ OTHER, OF_THE_C_LIBRARY, ASKED_BY_LIBGOMP, STARTS_A_TEAM, COUNTS_THREADS }};"
+    )?;
     writeln!(text, "static const uint8_t kinds[] = {{{kinds}}};")?;
     Ok(text)
 }
@@ -77,6 +80,7 @@ fn kind(function: Function) -> &'static str {
     match function.kind() {
         // libomp has functions for affinity.
         CallKind::UsesAffinity if name.starts_with("kmp_") => "OTHER",
+        CallKind::UsesAffinity if name == "pthread_getaffinity_np" => "ASKED_BY_LIBGOMP",
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity | CallKind::HandsOnMask => {
             "OF_THE_C_LIBRARY"
         }

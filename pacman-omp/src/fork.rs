@@ -17,6 +17,7 @@ use crate::energy::{self, METER, Meter};
 use crate::first_region::{self, FIRST_REGION, FirstRegion};
 use crate::interpose::{self, PrivateRuntime};
 use crate::isolation::isolated;
+use crate::listed::{self, List};
 use crate::module::{self, Modules};
 use crate::notes;
 use crate::once::MAKING;
@@ -44,6 +45,8 @@ struct Locks {
     known: Locked<'static, Vec<&'static Runtime>>,
     all: Locked<'static, Vec<&'static Region>>,
     users: Locked<'static, Vec<User>>,
+    looking: Locked<'static, ()>,
+    list: Locked<'static, List>,
     modules: Locked<'static, Modules>,
     sites: Locked<'static, Sites>,
     numbers: Locked<'static, BTreeSet<u32>>,
@@ -77,6 +80,8 @@ unsafe extern "C" fn before() {
         known: runtime::KNOWN.lock(),
         all: region::ALL.lock(),
         users: USERS.lock(),
+        looking: listed::LOOKING.lock(),
+        list: listed::LIST.lock(),
         modules: module::MODULES.lock(),
         sites: sites::SITES.lock(),
         numbers: numbers::NUMBERS.lock(),

@@ -14,10 +14,12 @@ use pacman_core::fork::Lock;
 
 use crate::function::{CallKind, Function};
 use crate::isolation::isolated;
+use crate::listed;
 use crate::module::{self, File, Module};
 use crate::process;
 use crate::runtime::Runtime;
 use crate::scope::{self, Scope};
+use crate::spin;
 use crate::stub;
 use crate::users;
 
@@ -45,8 +47,12 @@ pub(crate) struct PrivateRuntime {
 }
 
 impl PrivateRuntime {
+    /// The function in that file or in those that it needs. The global scope has those of the program.
     fn look_up(file: &'static File, function: Function) -> Option<*mut c_void> {
-        Scope::Module(file).function(function)?
+        if file.is_program || file.name.is_empty() {
+            return None;
+        }
+        Scope::Module(file).function(function.symbol())?
     }
 }
 
@@ -58,6 +64,7 @@ static INTERPOSED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn note_interposed() {
     if !INTERPOSED.load(Ordering::Relaxed) {
         INTERPOSED.store(true, Ordering::Relaxed);
+        spin::forget();
     }
 }
 
@@ -181,23 +188,22 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     if let Some(real) = itself.and_then(|runtime| runtime.real(function)) {
         return Some(real);
     }
+    let own = PrivateRuntime::look_up(module.file, function);
     let known = |private: &PrivateRuntime| std::ptr::eq(private.file, module.file);
-    if PRIVATE_RUNTIMES.lock().iter().any(known) {
-        if let Some(real) = PrivateRuntime::look_up(module.file, function) {
-            return Some(real);
-        }
+    if own.is_some() && PRIVATE_RUNTIMES.lock().iter().any(known) {
+        return own;
     }
+    // Then it makes no difference whether the global scope has it as well, and the loader is not asked: a thread that
+    // holds its lock may wait for this one.
+    let is_only = own.is_some_and(|own| listed::is_only_late_runtime(own as u64));
+    let next = |function| if is_only { None } else { next(function) };
     if let Some(real) = next(function) {
-        let is_own = || PrivateRuntime::look_up(module.file, function) == Some(real);
-        if !module::stays(real as u64) && !is_own() {
+        if !module::stays(real as u64) && own != Some(real) {
             users::uses(&module, caller, &Module::of(real as u64));
         }
         return Some(share(function, real));
     }
-    if module.is_program || module.path.as_os_str().is_empty() {
-        return None;
-    }
-    let real = PrivateRuntime::look_up(module.file, function)?;
+    let real = own?;
     if function.kind() == CallKind::Marks {
         return Some(real);
     }
@@ -266,7 +272,7 @@ pub(crate) fn next(function: Function) -> Option<*mut c_void> {
     if !known.is_null() {
         return Some(known);
     }
-    let real = scope::next(function)?;
+    let real = scope::next(function.symbol())?;
     next.store(real, Ordering::Relaxed);
     Some(real)
 }

@@ -57,6 +57,7 @@ mod heap;
 mod interpose;
 mod isolation;
 mod lifecycle;
+mod listed;
 mod loaded;
 mod machine;
 mod mappings;
@@ -78,7 +79,9 @@ mod scheduling;
 mod scope;
 mod seen;
 mod set_rotation;
+mod spin;
 mod stub;
+mod symbols;
 mod team;
 #[cfg(not(test))]
 mod thread_exit;

@@ -16,13 +16,14 @@ use crate::fork;
 use crate::heap;
 use crate::interpose;
 use crate::isolation::isolated;
+use crate::listed;
 use crate::mappings;
-use crate::module;
 use crate::notes;
 use crate::plan::Plan;
 use crate::process;
 use crate::recording;
 use crate::region;
+use crate::spin;
 use crate::stub;
 #[cfg(not(test))]
 use crate::thread_exit;
@@ -55,9 +56,6 @@ unsafe extern "C" fn loaded(
     interpose::pass_on();
 }
 
-/// The command has set how long libgomp's threads spin, and the user has not.
-const SPIN_IS_OURS: &str = "PACMAN_OMP_SPIN";
-
 /// The variables of the program, in the form that the kernel leaves them in; empty if they cannot be read.
 fn variables() -> Vec<u8> {
     std::fs::read("/proc/self/environ").unwrap_or_default()
@@ -89,14 +87,13 @@ unsafe fn set_up(count: c_int, words: *const *const c_char, environment: *const 
     };
     // SAFETY: the program's arguments, which are C strings.
     let arguments = (0..count as usize).map(|at| unsafe { CStr::from_ptr(*words.add(at)) });
-    module::note_first();
+    listed::note_start();
     entry::settle_tool(get, arguments);
-    if get(SPIN_IS_OURS).is_some() {
-        // libgomp reads it when it is loaded, before this library; LLVM's runtime does not read it.
-        // SAFETY: C strings. The loader is at work, and the program has not begun or waits.
-        unsafe {
-            libc::unsetenv(c"GOMP_SPINCOUNT".as_ptr());
-            libc::unsetenv(c"PACMAN_OMP_SPIN".as_ptr());
+    if get(spin::IS_OURS).is_some() {
+        spin::note();
+        // Otherwise libgomp may be about to read it.
+        if !stub::is_late() {
+            spin::forget();
         }
     }
     let (options, wrong) = Options::read(get);

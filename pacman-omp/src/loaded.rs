@@ -1,9 +1,9 @@
 //! The loader's list of loaded files, and the tables of each.
 //!
-//! The loader keeps its list locked during a visit, so that a file stays loaded meanwhile. Callers hold a
-//! lock of their own, because the child of a fork would find the loader's lock taken.
+//! The loader keeps its list locked during a visit, so that a file stays loaded meanwhile. Callers hold
+//! [`LOOKING`](crate::listed::LOOKING).
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::Range;
 
 /// A file in the loader's list, during a visit.
@@ -44,29 +44,34 @@ pub(crate) fn visit(each: &mut dyn FnMut(&Loaded<'_>) -> bool) {
     unsafe { libc::dl_iterate_phdr(Some(next), (&raw mut visit).cast()) };
 }
 
-/// Calls `found` with the file that has `address` in one of its segments.
-pub(crate) fn with(address: u64, found: &mut dyn FnMut(&Loaded<'_>)) {
-    visit(&mut |loaded| {
-        let is_it = loaded.has(address);
-        if is_it {
-            found(loaded);
-        }
-        !is_it
-    });
+/// The loader's numbers of files: it changes its list with one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// The files that it has loaded so far.
+    pub(crate) loads: u64,
+    unloads: u64,
+}
+
+impl Changes {
+    /// Of no list.
+    pub(crate) const NONE: Changes = Changes { loads: 0, unloads: 0 };
+}
+
+/// The name by which other files need a file, and the names of those that it needs.
+#[derive(Debug, Default)]
+pub(crate) struct NeededNames {
+    pub(crate) own: Option<CString>,
+    pub(crate) needed: Vec<CString>,
 }
 
 impl Loaded<'_> {
     /// The segments that the loader has mapped, with the flags of their access.
-    fn segments(&self) -> impl Iterator<Item = (Range<u64>, u32)> {
+    pub(crate) fn segments(&self) -> impl Iterator<Item = (Range<u64>, u32)> {
         let mapped = self.headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
         mapped.map(|header| {
             let begin = self.info.dlpi_addr.wrapping_add(header.p_vaddr);
             (begin..begin.wrapping_add(header.p_memsz), header.p_flags)
         })
-    }
-
-    fn has(&self, address: u64) -> bool {
-        self.segments().any(|(segment, _)| segment.contains(&address))
     }
 
     /// The addresses from the first segment to the end of the last one.
@@ -87,9 +92,8 @@ impl Loaded<'_> {
         unsafe { CStr::from_ptr(self.info.dlpi_name) }.to_owned()
     }
 
-    /// The number of files that the loader has loaded so far. It loads none without a change of this number.
-    pub(crate) fn loads(&self) -> u64 {
-        self.info.dlpi_adds
+    pub(crate) fn changes(&self) -> Changes {
+        Changes { loads: self.info.dlpi_adds, unloads: self.info.dlpi_subs }
     }
 
     /// Whether a read-only segment has the C string `text`.
@@ -125,20 +129,43 @@ impl Loaded<'_> {
     /// The file must be loaded.
     pub(crate) unsafe fn is_never_deleted(&self) -> bool {
         // SAFETY: the caller says so.
-        let mut entries = unsafe { self.dynamic() }.into_iter().flatten();
+        let mut entries = unsafe { self.dynamic() };
         entries.any(|[tag, value]| tag == DT_FLAGS_1 && value & DF_1_NODELETE != 0)
+    }
+
+    /// # Safety
+    /// The file must be loaded.
+    pub(crate) unsafe fn needed_names(&self) -> NeededNames {
+        // SAFETY: the caller says so.
+        let entries = || unsafe { self.dynamic() };
+        let Some([_, table]) = entries().find(|[tag, _]| *tag == DT_STRTAB) else {
+            return NeededNames::default();
+        };
+        // The C library stores an address there, but not for the kernel's own file.
+        let table = if table < self.bias() { table + self.bias() } else { table };
+        // SAFETY: the linker's offsets of C strings in the table of strings.
+        let text = |at: u64| unsafe { CStr::from_ptr((table + at) as *const c_char) }.to_owned();
+        let all = |wanted: u64| entries().filter(move |[tag, _]| *tag == wanted);
+        let names = |wanted: u64| all(wanted).map(|[_, at]| text(at));
+        NeededNames { own: names(DT_SONAME).next(), needed: names(DT_NEEDED).collect() }
+    }
+
+    /// The address of its dynamic section.
+    pub(crate) fn dynamic_section(&self) -> Option<u64> {
+        let dynamic = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
+        Some(self.info.dlpi_addr.wrapping_add(dynamic.p_vaddr))
     }
 
     /// The tags and values of the dynamic section.
     ///
     /// # Safety
     /// The file must be loaded for as long as the answer is used.
-    unsafe fn dynamic(&self) -> Option<impl Iterator<Item = [u64; 2]> + use<>> {
-        let dynamic = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
-        let entry = (self.info.dlpi_addr + dynamic.p_vaddr) as *const [u64; 2];
+    unsafe fn dynamic(&self) -> impl Iterator<Item = [u64; 2]> + use<> {
+        let section = self.dynamic_section().into_iter();
         // SAFETY: the loader has read this section, which ends in an entry of zeros.
-        let entries = (0..).map(move |at| unsafe { *entry.add(at) });
-        Some(entries.take_while(|[tag, _]| *tag != 0))
+        let entries = section
+            .flat_map(|at| (0..).map(move |entry| unsafe { *(at as *const [u64; 2]).add(entry) }));
+        entries.take_while(|[tag, _]| *tag != 0)
     }
 }
 
@@ -161,6 +188,9 @@ fn build_id_among(mut notes: &[u8]) -> Option<String> {
 }
 
 // Tags of the ELF specification.
+const DT_NEEDED: u64 = 1;
+const DT_STRTAB: u64 = 5;
+const DT_SONAME: u64 = 14;
 const DT_FLAGS_1: u64 = 0x6fff_fffb;
 const DF_1_NODELETE: u64 = 8;
 

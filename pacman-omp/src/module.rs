@@ -9,11 +9,13 @@ use std::ops::{Deref, Range};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pacman_core::fork::Lock;
 use pacman_regions::FileIdentity;
 
-use crate::loaded::{self, Loaded};
+use crate::listed::{self, LOOKING, Listed};
+use crate::loaded;
 use crate::mappings::Mapping;
 
 /// A loaded module.
@@ -63,14 +65,10 @@ struct Met {
 pub(crate) struct Modules {
     met: Vec<Met>,
     files: Vec<&'static File>,
-    /// The places of the modules that were loaded before the program began.
-    first: Vec<Range<u64>>,
 }
 
-/// Held during a visit of the loader's list. The loader has its own lock for its list, and the child of a
-/// fork would find that lock taken.
 pub(crate) static MODULES: Lock<Modules> =
-    Lock::new(Modules { met: Vec::new(), files: Vec::new(), first: Vec::new() });
+    Lock::new(Modules { met: Vec::new(), files: Vec::new() });
 
 impl Deref for Module {
     type Target = File;
@@ -83,39 +81,16 @@ impl Deref for Module {
 impl Module {
     /// The module that has `address` in one of its segments.
     pub(crate) fn of(address: u64) -> Module {
+        let listed = listed::with(address);
         let mut modules = MODULES.lock();
-        let mut seen = None;
-        loaded::with(address, &mut |loaded| seen = Some(Seen::of(loaded)));
-        match seen {
-            Some(seen) => modules.met(seen),
+        match listed {
+            Some(listed) => modules.met(&listed),
             None => Module { file: modules.kept(File::default()), bias: 0 },
         }
     }
 }
 
-/// The facts of a loaded module that need no system call.
-struct Seen {
-    name: CString,
-    build_id: Option<String>,
-    bias: u64,
-    span: Range<u64>,
-    is_program: bool,
-    loads: u64,
-}
-
-impl Seen {
-    fn of(loaded: &Loaded<'_>) -> Seen {
-        Seen {
-            name: loaded.name(),
-            // SAFETY: the module stays loaded during the visit.
-            build_id: unsafe { loaded.build_id() },
-            bias: loaded.bias(),
-            span: loaded.span(),
-            is_program: loaded.is_program,
-            loads: loaded.loads(),
-        }
-    }
-
+impl Listed {
     /// Whether the module is still the one that was met there. If it has no build ID, the loader must have
     /// loaded nothing since.
     fn is(&self, met: &Met) -> bool {
@@ -125,11 +100,10 @@ impl Seen {
             && (build_id.is_some() || met.loads == self.loads)
     }
 
-    /// The file of the module, which was loaded when the process started if it `is_first`.
-    fn file(self, is_first: bool) -> File {
-        let Seen { name, build_id, span, is_program, .. } = self;
-        let mapping = if is_first { Mapping::at_start } else { Mapping::of }(span.start);
-        let mapping = mapping.unwrap_or_default();
+    fn file(&self) -> File {
+        let mapping = if self.is_of_start() { Mapping::at_start } else { Mapping::of };
+        let mapping = mapping(self.span.start).unwrap_or_default();
+        let (name, is_program) = (&self.name, self.is_program);
         let named = Path::new(OsStr::from_bytes(name.as_bytes()));
         let path = match () {
             () if named.is_absolute() => named.to_owned(),
@@ -139,9 +113,9 @@ impl Seen {
         };
         let name = match is_program {
             true => CString::new(path.as_os_str().as_bytes()).unwrap_or_default(),
-            false => name,
+            false => name.clone(),
         };
-        let build_id = build_id.map(FileIdentity::BuildId);
+        let build_id = self.build_id.clone().map(FileIdentity::BuildId);
         let identity = build_id.or_else(|| metadata(&path, mapping.inode));
         let unnumbered = (mapping.inode == 0).then(|| path.clone());
         let on_device = (mapping.device, mapping.inode);
@@ -173,17 +147,16 @@ fn metadata(path: &Path, inode: u64) -> Option<FileIdentity> {
 }
 
 impl Modules {
-    fn met(&mut self, seen: Seen) -> Module {
-        if let Some(met) = self.met.iter().find(|met| seen.is(met)) {
+    fn met(&mut self, listed: &Listed) -> Module {
+        if let Some(met) = self.met.iter().find(|met| listed.is(met)) {
             return met.module;
         }
-        let (bias, span, loads) = (seen.bias, seen.span.clone(), seen.loads);
-        let is_first = self.first.contains(&span);
-        let module = Module { file: self.kept(seen.file(is_first)), bias };
-        let is_at = |met: &Met| met.span == span && std::ptr::eq(met.module.file, module.file);
+        let Listed { bias, span, loads, .. } = listed;
+        let module = Module { file: self.kept(listed.file()), bias: *bias };
+        let is_at = |met: &Met| met.span == *span && std::ptr::eq(met.module.file, module.file);
         match self.met.iter_mut().find(|met| is_at(met)) {
-            Some(met) => met.loads = loads,
-            None => self.met.push(Met { module, span, loads }),
+            Some(met) => met.loads = *loads,
+            None => self.met.push(Met { module, span: span.clone(), loads: *loads }),
         }
         module
     }
@@ -201,17 +174,16 @@ impl Modules {
 
 /// The places of modules that were met and are not loaded there any more. Each is named once.
 pub(crate) fn gone() -> Vec<Range<u64>> {
+    let there = listed::all();
+    let newest = there.first().map_or(0, |listed| listed.loads);
     let mut modules = MODULES.lock();
-    let mut there = Vec::new();
-    loaded::visit(&mut |loaded| {
-        let span = loaded.span();
-        if modules.met.iter().any(|met| met.span == span) {
-            there.push(Seen::of(loaded));
-        }
-        true
-    });
     let is_there = |met: &Met| {
-        let own = there.iter().find(|seen| seen.span == met.span && seen.bias == met.module.bias);
+        // Another thread has met it since then.
+        if met.loads > newest {
+            return true;
+        }
+        let is_it = |seen: &&Arc<Listed>| seen.span == met.span && seen.bias == met.module.bias;
+        let own = there.iter().find(is_it);
         own.is_some_and(|seen| {
             if seen.is(met) {
                 return true;
@@ -236,49 +208,24 @@ pub(crate) fn met_at(address: u64) -> Vec<Range<u64>> {
 
 /// Meets all modules that are loaded now: later the library may make no system call to tell their files.
 pub(crate) fn meet_all() {
+    let all = listed::all();
     let mut modules = MODULES.lock();
-    let mut all = Vec::new();
-    loaded::visit(&mut |loaded| {
-        all.push(Seen::of(loaded));
-        true
-    });
-    all.into_iter().for_each(|seen| _ = modules.met(seen));
+    all.iter().for_each(|listed| _ = modules.met(listed));
 }
 
 /// The first module whose file name begins with one of `names`: its path and address.
 pub(crate) fn named(names: &[&str]) -> Option<(PathBuf, u64)> {
-    let _one = MODULES.lock();
-    let mut found = None;
-    loaded::visit(&mut |loaded| {
-        let path = PathBuf::from(OsStr::from_bytes(loaded.name().as_bytes()));
+    listed::all().iter().find_map(|listed| {
+        let path = PathBuf::from(OsStr::from_bytes(listed.name.as_bytes()));
         let file = path.file_name().unwrap_or_default().as_bytes();
         let is_one = names.iter().any(|name| file.starts_with(name.as_bytes()));
-        found = is_one.then(|| (path.clone(), loaded.span().start));
-        !is_one
-    });
-    found
-}
-
-/// Notes the modules that are loaded now: the program has not begun, and they stay as long as the process.
-pub(crate) fn note_first() {
-    let mut modules = MODULES.lock();
-    let mut first = Vec::new();
-    loaded::visit(&mut |loaded| {
-        first.push(loaded.span());
-        true
-    });
-    modules.first = first;
+        is_one.then(|| (path.clone(), listed.span.start))
+    })
 }
 
 /// Whether the module that has `address` stays loaded as long as the process.
 pub(crate) fn stays(address: u64) -> bool {
-    let modules = MODULES.lock();
-    let mut stays = false;
-    loaded::with(address, &mut |loaded| {
-        // SAFETY: the module stays loaded during the visit.
-        stays = modules.first.contains(&loaded.span()) || unsafe { loaded.is_never_deleted() };
-    });
-    stays
+    listed::with(address).is_some_and(|listed| listed.stays())
 }
 
 /// The address at which the program itself begins.
@@ -289,7 +236,7 @@ pub(crate) fn entry_of_program() -> u64 {
 
 /// Whether a loaded file whose name contains `name` has the C string `text` in a read-only segment.
 pub(crate) fn has_text(name: &str, text: &CStr) -> bool {
-    let _one = MODULES.lock();
+    let _one = LOOKING.lock();
     let mut found = false;
     loaded::visit(&mut |loaded| {
         let file = loaded.name();

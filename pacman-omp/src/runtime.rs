@@ -139,7 +139,7 @@ impl Runtime {
             return None;
         };
         // While its file is not loaded, nothing is known of its functions.
-        let real = scope.function(function)?;
+        let real = scope.function(function.symbol())?;
         self.real[function as usize].store(real.unwrap_or(ABSENT), Ordering::Relaxed);
         real
     }
@@ -212,16 +212,10 @@ pub(crate) fn forget(addresses: &Range<u64>) {
     KNOWN.lock().iter().for_each(|runtime| runtime.forget(addresses));
 }
 
-/// The family of the runtime.
-///
-/// The first name is OpenACC's, which only libgomp has, since GCC 5. A failed look-up leaves its message
-/// on the program's heap, which should stay as it is (see `heap.rs`). So the test for libgomp comes
-/// first.
+/// The family of the runtime. Only libgomp has OpenACC's functions, since GCC 5.
 fn family(scope: Scope) -> RuntimeFamily {
-    let is_libgomp =
-        scope.within(|scope| scope.has(c"GOACC_parallel_keyed") || !scope.has(c"__kmpc_begin"));
-    match is_libgomp {
-        Some(false) => RuntimeFamily::Libomp,
-        Some(true) | None => RuntimeFamily::Libgomp,
+    match scope.has(c"GOACC_parallel_keyed") || !scope.has(c"__kmpc_begin") {
+        true => RuntimeFamily::Libgomp,
+        false => RuntimeFamily::Libomp,
     }
 }

@@ -1,15 +1,17 @@
 //! Look-ups of functions by name, which keep no module loaded.
 //!
-//! A program unloads its plugins, and runtimes with them. So a handle is open during a look-up only: a caller
-//! looks up what code of that module calls right now, and so the module has another holder.
+//! A program unloads its plugins, and runtimes with them. So a look-up takes no handle: a caller looks up what code
+//! of that module calls right now, and so the module has another holder.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::function::Function;
+use crate::listed;
 use crate::module::File;
 use crate::stub;
+use crate::symbols;
 
 /// The modules among which functions are looked up.
 #[derive(Clone, Copy, Debug)]
@@ -27,40 +29,30 @@ pub(crate) struct Handle(NonNull<c_void>);
 // SAFETY: the loader's functions take handles on any thread.
 unsafe impl Send for Handle {}
 
-/// A scope during look-ups.
-#[derive(Clone, Copy)]
-pub(crate) struct OpenScope(*mut c_void);
-
 impl Scope {
     /// The scope of that file's module; the global one if the loader does not find the module.
     pub(crate) fn of(file: &'static File) -> Scope {
-        match Scope::Module(file).within(|_| ()) {
-            Some(()) => Scope::Module(file),
-            None => Scope::Next,
+        if !file.is_program && !file.name.is_empty() && listed::is_there(&file.name) {
+            Scope::Module(file)
+        } else {
+            Scope::Next
         }
     }
 
-    /// The function, if there is one; `None` if the module is not loaded.
+    /// The function of that name, if there is one; `None` if the module is not loaded.
     ///
-    /// A thread that runs a plugin's constructor holds the lock of the loader's functions, and may wait for the
-    /// caller, a member of its team. So they are called only if the tables of the module have no such function.
-    pub(crate) fn function(self, function: Function) -> Option<Option<*mut c_void>> {
-        if let Scope::Module(file) = self {
-            let found = stub::in_file(&file.name, function.symbol());
-            if !found.is_null() {
-                return Some(Some(found));
-            }
+    /// Never finds this library's own: the library is not after itself, and not among another module's
+    /// dependencies.
+    pub(crate) fn function(self, name: &CStr) -> Option<Option<*mut c_void>> {
+        match self {
+            Scope::Next => Some(next(name)),
+            Scope::Module(file) => listed::function_in(&file.name, name),
         }
-        self.within(|scope| scope.look_up(function))
     }
 
-    /// Calls `act` with the scope; `None` if its module is not loaded.
-    pub(crate) fn within<R>(self, act: impl FnOnce(OpenScope) -> R) -> Option<R> {
-        let Scope::Module(file) = self else { return Some(act(OpenScope(libc::RTLD_NEXT))) };
-        let handle = Handle::of(file)?;
-        let answer = act(OpenScope(handle.0.as_ptr()));
-        handle.close();
-        Some(answer)
+    /// Whether there is a function of that name.
+    pub(crate) fn has(self, name: &CStr) -> bool {
+        self.function(name).flatten().is_some()
     }
 }
 
@@ -81,7 +73,7 @@ impl Handle {
         static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
         let mut real = REAL.load(Ordering::Relaxed);
         if real.is_null() {
-            let Some(found) = next(Function::dlclose) else { return };
+            let Some(found) = next(Function::dlclose.symbol()) else { return };
             real = found;
             REAL.store(real, Ordering::Relaxed);
         }
@@ -93,32 +85,10 @@ impl Handle {
     }
 }
 
-impl OpenScope {
-    /// The function of that name.
-    ///
-    /// Never finds this library's own: the library is not after itself, and not among another module's
-    /// dependencies.
-    pub(crate) fn look_up(self, function: Function) -> Option<*mut c_void> {
-        let real = self.by_name(function.symbol());
-        (!real.is_null()).then_some(real)
-    }
-
-    /// Whether there is a function of that name.
-    pub(crate) fn has(self, name: &CStr) -> bool {
-        !self.by_name(name).is_null()
-    }
-
-    /// The symbol of that name; null if there is none.
-    fn by_name(self, name: &CStr) -> *mut c_void {
-        if self.0 == libc::RTLD_NEXT {
-            return stub::next(name);
-        }
-        // SAFETY: an open handle.
-        unsafe { libc::dlsym(self.0, name.as_ptr()) }
-    }
-}
-
-/// The function after this library in the global scope.
-pub(crate) fn next(function: Function) -> Option<*mut c_void> {
-    OpenScope(libc::RTLD_NEXT).look_up(function)
+/// The function after this library in the global scope. A file of the start has it without the loader's lock.
+pub(crate) fn next(name: &CStr) -> Option<*mut c_void> {
+    listed::after_stub(name).or_else(|| {
+        let found = stub::next(symbols::real()?, name);
+        (!found.is_null()).then_some(found)
+    })
 }

@@ -12,7 +12,7 @@ use pacman_core::clock::{Clock, ClockSource};
 
 use crate::function::{Function, functions};
 
-type LookUp = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+pub(crate) type LookUp = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
 /// The structure of the same name in `stub/stub.c`.
 #[repr(C)]
@@ -23,9 +23,10 @@ struct Stub {
     pid: u32,
     is_late: u32,
     is_loaded: AtomicU32,
+    files_at_start: u32,
     slots: *const AtomicPtr<c_void>,
     next: unsafe extern "C" fn(LookUp, *const c_char) -> *mut c_void,
-    in_file: unsafe extern "C" fn(*const c_char, *const c_char) -> *mut c_void,
+    find: unsafe extern "C" fn(u64, u64, *const c_char) -> *mut c_void,
 }
 
 // SAFETY: the other fields do not change while this library uses them.
@@ -46,6 +47,7 @@ static STUB: Stub = Stub {
     pid: 0,
     is_late: 0,
     is_loaded: AtomicU32::new(0),
+    files_at_start: u32::MAX,
     slots: std::ptr::null(),
     next: {
         unsafe extern "C" fn next(look: LookUp, name: *const c_char) -> *mut c_void {
@@ -54,11 +56,11 @@ static STUB: Stub = Stub {
         }
         next
     },
-    in_file: {
-        unsafe extern "C" fn in_file(_: *const c_char, _: *const c_char) -> *mut c_void {
+    find: {
+        unsafe extern "C" fn find(_: u64, _: u64, _: *const c_char) -> *mut c_void {
             std::ptr::null_mut()
         }
-        in_file
+        find
     },
 };
 
@@ -145,17 +147,26 @@ pub(crate) fn address() -> u64 {
     STUB.next as usize as u64
 }
 
-/// Looks up the definition after the preloaded library in the global scope.
-pub(crate) fn next(name: &CStr) -> *mut c_void {
-    // SAFETY: a C string, and the C library's own function.
-    unsafe { (STUB.next)(libc::dlsym, name.as_ptr()) }
+/// The number of files that were loaded when the process began, and come first in the loader's list.
+pub(crate) fn files_at_start() -> usize {
+    STUB.files_at_start as usize
 }
 
-/// The function of that name in the loaded file that the loader knows by `path`, or in those that it needs. Null if
-/// there is none. Takes no lock of the loader's, unlike `dlsym`.
-pub(crate) fn in_file(path: &CStr, name: &CStr) -> *mut c_void {
-    // SAFETY: two C strings.
-    unsafe { (STUB.in_file)(path.as_ptr(), name.as_ptr()) }
+/// Looks up the definition after the preloaded library in the global scope by the C library's `dlsym`, under the loader's
+/// lock.
+pub(crate) fn next(dlsym: LookUp, name: &CStr) -> *mut c_void {
+    // SAFETY: a C string, and the C library's own function.
+    unsafe { (STUB.next)(dlsym, name.as_ptr()) }
+}
+
+/// The function of that name in the tables of a loaded file, which has its dynamic section at `dynamic`; null without
+/// such a function.
+pub(crate) fn find(bias: u64, dynamic: u64, name: &CStr) -> *mut c_void {
+    if dynamic == 0 {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: callers have that file loaded; a C string.
+    unsafe { (STUB.find)(bias, dynamic, name.as_ptr()) }
 }
 
 /// How long this process has run: in ticks of its clock, and in nanoseconds. The child of a fork begins now.

@@ -11,7 +11,7 @@ use std::mem::transmute;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use crate::stub;
+use crate::scope;
 
 type End = unsafe extern "C" fn(*mut c_void);
 type Register = unsafe extern "C" fn(End, *mut c_void, *mut c_void) -> c_int;
@@ -37,7 +37,8 @@ global_asm!(".hidden __cxa_thread_atexit_impl");
 pub(crate) fn prepare() {
     // Rust's library makes a key for the handles of threads, and ends the process if the program has left none.
     drop(std::thread::current());
-    REAL.store(stub::next(c"__cxa_thread_atexit_impl"), Ordering::Relaxed);
+    let real = scope::next(c"__cxa_thread_atexit_impl");
+    REAL.store(real.unwrap_or(null_mut()), Ordering::Relaxed);
     // SAFETY: these only return numbers.
     let (is_main, this) =
         unsafe { (libc::gettid() == libc::getpid(), libc::pthread_self() as u64) };

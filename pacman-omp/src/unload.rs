@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::interpose;
 use crate::isolation::isolated;
+use crate::listed;
 use crate::module;
 use crate::process;
 use crate::region;
@@ -35,7 +36,10 @@ pub(crate) fn look() {
 /// run all the same, and is met again then.
 pub(crate) fn ended(address: u64) {
     if !interpose::is_own(address) {
-        isolated(|| module::met_at(address).iter().for_each(forget));
+        isolated(|| {
+            listed::forget(address);
+            module::met_at(address).iter().for_each(forget);
+        });
     }
 }
 

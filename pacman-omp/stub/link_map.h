@@ -29,13 +29,8 @@ static const void *place(const struct file *file, uintptr_t value) {
     return (const void *)(value < file->base ? file->base + value : value);
 }
 
-/* Reads where a file has its tables; 0 if it has no symbols. */
-static int read_file(const struct dl_phdr_info *info, struct file *file) {
-    *file = (struct file){ .base = info->dlpi_addr, .path = info->dlpi_name ? info->dlpi_name : "" };
-    for (int at = 0; at < info->dlpi_phnum; at++)
-        if (info->dlpi_phdr[at].p_type == PT_DYNAMIC)
-            file->dynamic = (const ElfW(Dyn) *)(file->base + info->dlpi_phdr[at].p_vaddr);
-    if (!file->dynamic) return 0;
+/* Reads where a file with a dynamic section has its tables; 0 if it has no symbols. */
+static int read_tables(struct file *file) {
     for (const ElfW(Dyn) *entry = file->dynamic; entry->d_tag != DT_NULL; entry++) {
         const void *table = place(file, entry->d_un.d_ptr);
         switch (entry->d_tag) {
@@ -47,6 +42,15 @@ static int read_file(const struct dl_phdr_info *info, struct file *file) {
         }
     }
     return file->symbols && file->strings && (file->gnu || file->sysv);
+}
+
+/* As read_tables, of a file in the loader's list. */
+static int read_file(const struct dl_phdr_info *info, struct file *file) {
+    *file = (struct file){ .base = info->dlpi_addr, .path = info->dlpi_name ? info->dlpi_name : "" };
+    for (int at = 0; at < info->dlpi_phnum; at++)
+        if (info->dlpi_phdr[at].p_type == PT_DYNAMIC)
+            file->dynamic = (const ElfW(Dyn) *)(file->base + info->dlpi_phdr[at].p_vaddr);
+    return file->dynamic && read_tables(file);
 }
 
 /* The address if symbol `at` defines `name` in the version that a look-up without version gets. */
@@ -109,11 +113,10 @@ static const char *last_part(const char *path) {
     return last;
 }
 
-/* A file to be found among the loaded ones: the one that has an address or the loader's path, or the one that others
- * need by a name. */
+/* A file to be found among the loaded ones: the one that has an address, or the one that others need by a name. */
 struct wanted {
     uintptr_t address;
-    const char *path, *name;
+    const char *name;
     int is_found;
     struct file file;
 };
@@ -122,7 +125,6 @@ static int is_wanted(struct dl_phdr_info *info, size_t size, void *data) {
     struct wanted *wanted = data;
     struct file file;
     if (!read_file(info, &file)) return 0;
-    if (wanted->path) wanted->is_found = is_same(file.path, wanted->path);
     for (int at = 0; wanted->address && at < info->dlpi_phnum; at++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[at];
         uintptr_t within = wanted->address - file.base - part->p_vaddr;

@@ -4,7 +4,7 @@
  * version of a symbol, and only weak references. Entries jump through `pacman_omp_slots`: to the next definition
  * until the engine (libpacman_omp_engine.so) is there, then to the engine's own entries. The engine is loaded
  * where something can be observed: at the start if a loaded file has an OpenMP runtime, MPI or a library whose
- * calls mark phases, otherwise at the first call of such a function. Functions of the C library never load it.
+ * calls mark phases, otherwise when libgomp is initialised or at the first call of such a function.
  *
  * build.rs compiles it with the table of `src/function.rs`. `src/stub.rs` is the engine's side. */
 #define _GNU_SOURCE
@@ -51,17 +51,18 @@ struct stub {
     uint32_t pid;            /* The process that began then: not the child of a fork. */
     uint32_t is_late;        /* The program has begun before the engine is loaded. */
     uint32_t is_loaded;      /* Set by the engine, after the slots. */
+    uint32_t files_at_start; /* The files that were loaded when the process began: the first of the loader's list. */
     void **slots;
     void *(*next)(look_up, const char *);
-    void *(*in_file)(const char *, const char *);
+    void *(*find)(uintptr_t base, const ElfW(Dyn) *, const char *);
 };
 
 extern void *pacman_omp_slots[COUNT];
 extern const char pacman_omp_unresolved[COUNT][16];
 
 static void *next(look_up dlsym, const char *name);
-static void *in_file(const char *path, const char *name);
-EXPORTED struct stub pacman_omp_stub = { .table = TABLE, .slots = pacman_omp_slots, .next = next, .in_file = in_file };
+static void *find_in(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name);
+EXPORTED struct stub pacman_omp_stub = { .table = TABLE, .slots = pacman_omp_slots, .next = next, .find = find_in };
 
 /* AddressSanitizer ends a program that loads any library before it, because the library could hide calls from it.
  * Entries pass every call on. A program's own definition comes before this one. */
@@ -82,7 +83,7 @@ static const char *name_of(unsigned function) {
 }
 
 static int is_of_c(unsigned function) {
-    return kinds[function] == OF_THE_C_LIBRARY;
+    return kinds[function] == OF_THE_C_LIBRARY || kinds[function] == ASKED_BY_LIBGOMP;
 }
 
 /* Something can be observed in a process with this file loaded. */
@@ -98,12 +99,11 @@ static int is_observable(const struct file *file) {
 /* The definition behind each function of the C library, once known. */
 static void *behind[COUNT];
 
-/* The files that were loaded when the process began, other than this one. */
-static int files_at_start;
 static uint64_t loads_at_start;
+static int has_begun;
 
 struct scan {
-    int files;         /* Without this library. */
+    unsigned files;
     uint64_t loads;    /* How many files were ever loaded. */
     int is_after;      /* This library has been passed. */
     int sees_all;      /* Also files before this library. */
@@ -116,13 +116,13 @@ static int scan(struct dl_phdr_info *info, size_t size, void *data) {
     struct scan *this = data;
     struct file file;
     if (size >= offsetof(struct dl_phdr_info, dlpi_subs)) this->loads = info->dlpi_adds;
+    this->files += !this->sees_all;
     if (!read_file(info, &file)) return 0;
     if (file.dynamic == _DYNAMIC) {
         this->is_after = 1;
         this->path = file.path;
         return 0;
     }
-    this->files += !this->sees_all;
     for (unsigned at = 0; at < COUNT && (this->is_after || this->sees_all); at++)
         if (is_of_c(at) && !behind[at]) behind[at] = find(&file, name_of(at), hashes[at]);
     if (this->asks && !this->is_observable) this->is_observable = is_observable(&file);
@@ -139,7 +139,7 @@ static struct scan look_around(int asks) {
     if (result.sees_all) dl_iterate_phdr(scan, &result);
     for (unsigned at = 0; at < COUNT; at++) {
         void *unresolved = (void *)pacman_omp_unresolved[at];
-        if (is_of_c(at) && behind[at])
+        if (kinds[at] == OF_THE_C_LIBRARY && behind[at])
             __atomic_compare_exchange_n(&pacman_omp_slots[at], &unresolved, behind[at], 0, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED);
     }
@@ -188,7 +188,12 @@ static void keep_paths(const char *path) {
 static void load(void) {
     if (!gnu_get_libc_version) return fail("the program's C library is not glibc");
     if (!dlopen) return fail("the program's C library has no dlopen");
-    if (!own_path) keep_paths(look_around(0).path);
+    if (!own_path) {
+        /* The constructor of another file comes before this one's. */
+        struct scan seen = look_around(0);
+        keep_paths(seen.path);
+        pacman_omp_stub.files_at_start = seen.files;
+    }
     int cancel = 0, no = PTHREAD_CANCEL_DISABLE;
     if (pthread_setcancelstate) pthread_setcancelstate(no, &cancel);
     int *error = __errno_location ? __errno_location() : 0, before = error ? *error : 0;
@@ -233,40 +238,34 @@ static void run_body(void (*body)(void *), void *data) {
 struct search {
     const char *name;
     uint32_t hash;
-    int is_after, files;
+    int is_after;
+    unsigned files;
     void *at_start, *first; /* After this library among the files of the start, and anywhere. */
 };
 
 static int search(struct dl_phdr_info *info, size_t size, void *data) {
     struct search *this = data;
     struct file file;
+    int is_at_start = this->files++ < pacman_omp_stub.files_at_start;
     if (!read_file(info, &file)) return 0;
     if (file.dynamic == _DYNAMIC) return this->is_after = 1, 0;
     void *found = find(&file, this->name, this->hash);
     if (!this->first) this->first = found;
-    if (this->is_after && this->files < files_at_start && !this->at_start) this->at_start = found;
-    this->files++;
+    if (this->is_after && is_at_start && !this->at_start) this->at_start = found;
     return 0;
 }
 
-/* The definition after this library in the global scope, on behalf of the engine: dlsym asks who calls it.
- *
- * dlsym waits for the lock of a thread that runs the constructors of a plugin. That thread may wait for the caller,
- * a member of its team. So the files of the start are searched first, which takes no such lock. */
+/* The definition after this library in the global scope, on behalf of the engine: dlsym asks who calls it. */
 static void *next(look_up dlsym, const char *name) {
-    struct search search_for = { .name = name, .hash = gnu_hash(name) };
-    if (dl_iterate_phdr) dl_iterate_phdr(search, &search_for);
-    if (search_for.at_start) return search_for.at_start;
     void *found = dlsym(RTLD_NEXT, name);
     __asm__ volatile("" : "+r"(found)); /* A call in the last place would be a jump. */
     return found;
 }
 
-/* The function of that name in the loaded file of that path or in those that it needs, without the lock of dlsym. */
-static void *in_file(const char *path, const char *name) {
-    struct wanted file = { .path = path };
-    if (!*path || !dl_iterate_phdr || !dl_iterate_phdr(is_wanted, &file)) return 0;
-    return find_among_needed(&file.file, name, gnu_hash(name));
+/* The function of that name in the tables of a loaded file. */
+static void *find_in(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name) {
+    struct file file = { .base = base, .dynamic = dynamic };
+    return read_tables(&file) ? find(&file, name, gnu_hash(name)) : 0;
 }
 
 /* The function to go on to in a process without the engine: the global scope's, or one that the caller's file
@@ -293,16 +292,24 @@ static void *without_engine(unsigned function, uintptr_t caller) {
     }
 }
 
+/* Whether the loader initialises libgomp, for which libgomp asks this. A plugin that brings libgomp may wait in its own
+ * constructor for a thread that starts a region. That thread could not load the engine: the loader's lock is held. */
+static int comes_with(uintptr_t caller) {
+    struct wanted calling = { .address = caller };
+    const char *own = "GOMP_parallel";
+    return dl_iterate_phdr && dl_iterate_phdr(is_wanted, &calling) && find(&calling.file, own, gnu_hash(own));
+}
+
 /* The function to go on to at a call of an entry that has none yet. The assembly of `arch` calls it. */
 void *pacman_omp_target(unsigned function, uintptr_t caller) {
     void *unresolved = (void *)pacman_omp_unresolved[function], *target;
-    if (is_of_c(function)) {
-        look_around(0);
-    } else if (__atomic_load_n(&state, __ATOMIC_RELAXED) == UNTRIED) {
-        load_late();
-    }
+    int may_load = !is_of_c(function) || kinds[function] == ASKED_BY_LIBGOMP;
+    if (is_of_c(function) && !behind[function]) look_around(0);
+    if (may_load && __atomic_load_n(&state, __ATOMIC_RELAXED) == UNTRIED)
+        if (!is_of_c(function) || (has_begun && comes_with(caller))) load_late();
     target = __atomic_load_n(&pacman_omp_slots[function], __ATOMIC_ACQUIRE);
-    return target == unresolved ? without_engine(function, caller) : target;
+    if (target == unresolved && is_of_c(function)) target = behind[function];
+    return target && target != unresolved ? target : without_engine(function, caller);
 }
 
 /* The program, or the user, names Kokkos another tool: the engine then withdraws before the program begins. */
@@ -321,7 +328,7 @@ __attribute__((constructor)) static void begin(int count, char **words, char **v
     pacman_omp_stub.ticks = ticks_now();
     pacman_omp_stub.pid = kernel(SYS_getpid, 0, 0, 0, 0, 0, 0);
     struct scan seen = look_around(1);
-    files_at_start = seen.files;
+    pacman_omp_stub.files_at_start = seen.files;
     loads_at_start = seen.loads;
     is_asked = is_asked_now();
     int has_tool = 0;
@@ -329,6 +336,7 @@ __attribute__((constructor)) static void begin(int count, char **words, char **v
         keep_paths(seen.path);
         has_tool = names_a_tool(words, variables);
     }
+    has_begun = 1;
     if ((seen.is_observable || has_tool) && state == UNTRIED && !pacman_omp_stub.is_loaded) load();
 }
 

@@ -144,6 +144,7 @@ const SMALLEST_STACK: &str = if cfg!(target_arch = "aarch64") { "128K" } else { 
 const SMALL_STACK: &str = if cfg!(target_arch = "aarch64") { "160K" } else { "64K" };
 
 const OMPT_HAS_ENDED: &str = "the runtime ends OMPT before the last regions";
+const ASKS_THE_LOADER: &str = "libomp asks the loader as it starts, and hangs (LLVM 14)";
 const NOT_IN_GOMP_LAYER: &str = "libomp's GOMP entries do not run it (LLVM 14)";
 
 /// Every program. Numbers of regions are counted from the source.
@@ -249,6 +250,11 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("thread_objects.cc", Always(31))
         .depends_on_its_teams()
         .except(&[(ClangByOmpt, OMPT_HAS_ENDED)]),
+    Program::new("thread_of_plugin.c", Always(30)).loads(&["part_thread"]).except(&[
+        (GccOnLibomp, ASKS_THE_LOADER),
+        (Clang, ASKS_THE_LOADER),
+        (ClangByOmpt, ASKS_THE_LOADER),
+    ]),
     Program::new("threadprivate.c", Always(162)).depends_on_its_teams(),
     Program::new("threads_in_region.c", Always(88)),
     // More threads than the machine has make it slow alone already.
@@ -256,5 +262,6 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("two_phases.c", Always(80)).has_one_root(),
     Program::new("user_reduction.cc", Always(40)),
     Program::new("uses_of_numbers.c", Always(480)).depends_on_its_teams(),
+    Program::new("within_loader.c", Always(30)),
     Program::new("workshare.f90", Always(60)),
 ];

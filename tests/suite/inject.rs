@@ -1,18 +1,18 @@
 //! Programs whose n-th system call fails, as it would where memory, descriptors or rights ran out.
 //!
-//! A seccomp filter has the kernel ask this process about each call of the kinds that are watched. Who
-//! made it is found on its stack: a call counts as a module's if that is the innermost one outside of
-//! the C library, so that the observed program's own calls are left alone.
+//! A seccomp filter has the kernel ask this process about each call of the kinds that are watched. A call counts as
+//! a module's if that is the innermost one outside of the C library on the stack of the thread. A call is left alone
+//! if it is the observed program's own, or if nobody knows whose it is.
 
-use std::fs::{self, File};
 use std::io::{self, Error};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+use crate::unwind::{Stack, Tables};
 
 /// Far more than any program of the tests needs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -47,8 +47,8 @@ pub struct Fault {
 /// The command's standard streams should be files: a pipe that is full would stop both.
 ///
 /// # Errors
-/// `Unsupported` where the kernel allows no such filter, `TimedOut` if the command hangs and was killed;
-/// otherwise if it cannot be started.
+/// `Unsupported` where the kernel allows no such filter, or on another processor than x86-64, `TimedOut` if the command
+/// hangs and was killed; otherwise if it cannot be started.
 pub fn watch(
     mut command: Command,
     numbers: &[i64],
@@ -56,6 +56,9 @@ pub fn watch(
     may_fail: impl Fn(&Call) -> bool + Sync,
     fault: Option<Fault>,
 ) -> io::Result<(Child, Vec<Call>)> {
+    if !cfg!(target_arch = "x86_64") {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     command.process_group(0);
     let filter = filter(numbers);
     let (ours, theirs) = UnixStream::pair()?;
@@ -191,7 +194,7 @@ fn supervise(
     /// SECCOMP_IOCTL_NOTIF_RECV and _SEND of linux/seccomp.h.
     const RECEIVE: libc::c_ulong = 0xc050_2100;
     const SEND: libc::c_ulong = 0xc018_2101;
-    let mut calls = Vec::new();
+    let (mut calls, mut tables) = (Vec::new(), Tables::default());
     let deadline = Instant::now() + PATIENCE;
     loop {
         if Instant::now() > deadline {
@@ -215,7 +218,7 @@ fn supervise(
         }
         let data = asked.data;
         let (number, arguments) = (data.nr.into(), data.args);
-        let module = caller(asked.pid, data.instruction_pointer, modules);
+        let module = caller(asked.pid, data.instruction_pointer, modules, &mut tables);
         let call = module.map(|module| Call { number, arguments, module });
         let call = call.filter(&may_fail);
         calls.extend(call);
@@ -231,42 +234,11 @@ fn supervise(
     }
 }
 
-/// Which of the modules is the innermost on the stack of a thread, outside of the C library.
-fn caller(thread: u32, pointer: u64, modules: &[&str]) -> Option<usize> {
-    let proc = format!("/proc/{thread}");
-    let maps = fs::read_to_string(format!("{proc}/maps")).ok()?;
-    let code: Vec<(u64, u64, &str)> = maps.lines().filter_map(mapping).collect();
-    let of = |address: u64| code.iter().find(|(from, to, _)| (*from..*to).contains(&address));
-    let is_library = |name: &str| {
-        ["libc.so.6", "ld-linux-x86-64.so.2", "[vdso]"].iter().any(|end| name.ends_with(end))
-    };
-    let which = |name: &str| modules.iter().position(|end| name.ends_with(end));
-    let (_, _, name) = of(pointer)?;
-    if name.ends_with("ld-linux-x86-64.so.2") {
-        // Loading is nobody's.
-        return None;
-    }
-    if !is_library(name) {
-        return which(name);
-    }
-    let call = fs::read_to_string(format!("{proc}/syscall")).ok()?;
-    let top = call.split_whitespace().rev().nth(1)?.strip_prefix("0x")?;
-    let top = u64::from_str_radix(top, 16).ok()?;
-    let mut stack = [0; 8192];
-    let length = File::open(format!("{proc}/mem")).ok()?.read_at(&mut stack, top).ok()?;
-    let words = stack[..length].chunks_exact(8);
-    let mut words = words.map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")));
-    let outside = words.find_map(|word| of(word).filter(|(_, _, name)| !is_library(name)));
-    which(outside?.2)
-}
-
-/// The range and the file of an executable mapping.
-fn mapping(line: &str) -> Option<(u64, u64, &str)> {
-    let (range, rest) = line.split_once(' ')?;
-    let (from, to) = range.split_once('-')?;
-    let name = rest.rsplit(' ').next()?;
-    if rest.as_bytes().get(2) != Some(&b'x') || name.is_empty() {
-        return None;
-    }
-    Some((u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?, name))
+/// Which of the modules is the innermost on the stack of a thread, outside of the C library. What the loader does is
+/// nobody's.
+fn caller(thread: u32, pointer: u64, modules: &[&str], tables: &mut Tables) -> Option<usize> {
+    let is_library = |name: &str| ["libc.so.6", "[vdso]"].iter().any(|end| name.ends_with(end));
+    let found = Stack::of(thread).ok()?;
+    let found = found.innermost(pointer, tables, is_library)?;
+    modules.iter().position(|end| found.ends_with(end))
 }

@@ -11,6 +11,7 @@ pub mod process;
 mod quota_group;
 mod skip;
 mod snapshot;
+mod unwind;
 
 pub use barrier::Barrier;
 #[cfg(loom)]

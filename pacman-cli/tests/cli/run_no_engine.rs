@@ -85,8 +85,8 @@ fn the_engine_defines_no_name_of_the_c_library_or_of_a_runtime() {
     let path = maps.lines().find(of_c).and_then(|line| line.split_whitespace().nth(5));
     let of_c = defined(Path::new(path.expect("this test has a C library")), elf::SHT_DYNSYM);
     let both: Vec<_> = engine.intersection(&of_c).collect();
-    // This one is to catch the calls of Rust's library: glibc's takes the loader's lock.
-    let meant = ["__cxa_thread_atexit_impl"];
+    // These are to catch the calls of Rust's library: glibc's take the loader's lock.
+    let meant = ["__cxa_thread_atexit_impl", "dlsym"];
     assert!(of_c.contains("syscall") && both == meant, "also the C library's: {both:?}");
 }
 

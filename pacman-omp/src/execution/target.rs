@@ -10,6 +10,7 @@ use crate::first_region;
 use crate::function::Function;
 use crate::interpose;
 use crate::isolation::isolated;
+use crate::listed;
 use crate::phases::kernels;
 use crate::process;
 use crate::region::{self, Region};
@@ -38,7 +39,11 @@ impl CallTarget {
                 .map(|runtime| CallTarget { runtime, region: None });
         }
         interpose::note_interposed();
-        let found = isolated(|| interpose::runtime_for(body, entry));
+        let found = isolated(|| {
+            // The members of its team may not be able to.
+            listed::look();
+            interpose::runtime_for(body, entry)
+        });
         // After an error of this library the region still runs with the program's team.
         let runtime = found.or_else(|| interpose::known_runtime_for(body, entry))?;
         // SAFETY: LLVM's descriptions are constant C strings of the program.
