@@ -56,6 +56,8 @@ pub struct Controller {
     due: u64,
     /// A first execution since the latest change exceeded its bound, and was repeated.
     was_disturbed: bool,
+    /// The latest change of costs was seen elsewhere than at the default.
+    changed_elsewhere: bool,
     /// Seconds at the default over the cost, for any objective.
     seconds_per_cost: f64,
     /// The cost of the latest return to the default.
@@ -89,6 +91,7 @@ impl Controller {
             default_cost: f64::INFINITY,
             due: 0,
             was_disturbed: false,
+            changed_elsewhere: false,
             seconds_per_cost: 0.0,
             return_cost: 0.0,
             earlier: Vec::new(),

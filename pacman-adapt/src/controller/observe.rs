@@ -64,22 +64,6 @@ impl Controller {
     ///
     /// # Errors
     /// As [`finished`](Self::finished): the first error. The executions after it are reported as well.
-    ///
-    /// ```
-    /// use pacman_adapt::{Candidates, Controller, Rules};
-    /// use pacman_topology::Topology;
-    ///
-    /// let machine = Topology::synthetic("2 cores")?;
-    /// let mut phase = Controller::new(Candidates::of(&machine, None)?, Rules::default());
-    /// while phase.drift_limit().is_none() {
-    ///     let on = phase.next();
-    ///     phase.finished(on, 1.0, 1.0)?;
-    /// }
-    /// let before = phase.account().executions();
-    /// phase.finished_together(phase.next(), &[1.0, 1.01, 0.99])?;
-    /// assert_eq!(phase.account().executions(), before + 3);
-    /// # Ok::<(), pacman_adapt::Error>(())
-    /// ```
     pub fn finished_together(&mut self, on: Configuration, seconds: &[f64]) -> Result<()> {
         let each = seconds.iter().map(|&seconds| self.finished(on, seconds, seconds));
         each.fold(Ok(()), Result::and)
@@ -143,18 +127,16 @@ impl Controller {
                 self.due = if excess > 0.0 { now } else { self.due };
                 return excess > 0.0;
             }
-            News::Resolved(factor) => {
-                if is_default {
-                    // Half of what the four executions that showed the change seemed to lose: it is unknown in how
-                    // many of them the default had changed, too.
-                    self.account.reprice(2.0 * (factor - 1.0).max(0.0) * level);
-                    self.posterior.follow(factor);
-                }
-            }
             News::Change(factor) => {
-                self.posterior.suspect(at, factor);
                 (self.was_disturbed, self.reason) = (false, Reason::Changed(factor));
+                self.posterior.is_new = true;
+                let changed_elsewhere = std::mem::replace(&mut self.changed_elsewhere, !is_default);
                 if is_default {
+                    if changed_elsewhere {
+                        // Half of what the four executions that showed the change seemed to lose: it is unknown in how
+                        // many of them the default had changed, too.
+                        self.account.reprice(2.0 * (factor - 1.0).max(0.0) * level);
+                    }
                     self.forget_predictions();
                 }
             }

@@ -87,7 +87,7 @@ impl Controller {
         };
         let offers = self.offers(&terms, step.as_ref(), in_burst);
         let Some(target) = offers.iter().max_by(|a, b| a.value.total_cmp(&b.value)) else {
-            return self.hold(&terms, before, in_burst);
+            return self.hold(&terms, before);
         };
         let payable = offers.iter().filter(|offer| offer.risk <= terms.credit.max(0.0));
         let payable = payable.map(|offer| (offer, self.worth(offer, &offers, &terms)));
@@ -255,13 +255,13 @@ impl Controller {
     }
 
     /// Runs the best until new evidence comes.
-    fn hold(&mut self, terms: &Terms, before: usize, in_burst: bool) {
+    fn hold(&mut self, terms: &Terms, before: usize) {
         let (now, least) = (terms.now, terms.least);
         let (posterior, best) = (&self.posterior, self.best);
         let default = self.default_index();
         let is_verified = best == default || posterior.record(best).count >= VERIFIED;
         let state = if is_verified { State::Holding } else { State::Verifying };
-        let after = if is_verified && !in_burst { (now / 8).clamp(1, LONGEST) } else { 1 };
+        let after = if is_verified { (now / 8).clamp(1, LONGEST) } else { 1 };
         // Or when a look at the default is worth its cost.
         let loss = posterior.mean(default, now) - least + self.returns();
         // Measured costs may be zero or differ without limit: then no look is worth its cost.

@@ -9,7 +9,7 @@ const MEMORY: f64 = 128.0;
 pub(crate) struct Bursts {
     executions: f64,
     sum: f64,
-    highest: f64,
+    pub(crate) highest: f64,
     /// Costs that recur and are no accidents.
     recurring: f64,
     seen: u64,
@@ -21,11 +21,9 @@ impl Bursts {
         let is_full = self.executions >= 2.0 * MEMORY;
         if is_full || now > self.seen + 1 {
             let kept = if is_full { 0.5 } else { 1.0 } * self.kept(now);
-            for figure in
-                [&mut self.executions, &mut self.sum, &mut self.highest, &mut self.recurring]
-            {
-                *figure *= kept;
-            }
+            let [executions, sum, highest, recurring] =
+                [self.executions, self.sum, self.highest, self.recurring].map(|of| of * kept);
+            *self = Bursts { executions, sum, highest, recurring, seen: now };
         }
         self.seen = now;
         self.executions += 1.0;
@@ -35,12 +33,13 @@ impl Bursts {
 
     /// The part of the weight that is left.
     fn kept(&self, now: u64) -> f64 {
-        if now <= self.seen + 1 { 1.0 } else { (-((now - self.seen) as f64) / MEMORY).exp2() }
+        (-(now.saturating_sub(self.seen + 1) as f64) / MEMORY).exp2()
     }
 
-    /// The highest excess, if there was more than one burst.
-    pub(crate) fn highest(&self) -> f64 {
-        if self.sum > self.highest { self.highest } else { 0.0 }
+    /// Executions that passed for bursts have shown a change.
+    pub(crate) fn take_back(&mut self, excess: f64) {
+        self.sum = (self.sum - excess).max(0.0);
+        self.highest = self.highest.min(self.sum);
     }
 
     pub(crate) fn charge(&mut self, cost: f64) {

@@ -26,8 +26,6 @@ pub(crate) struct Estimate {
     weight: f64,
     /// The number of the phase's execution that ran here last.
     pub(crate) seen: u64,
-    /// Another configuration has changed since then.
-    is_stale: bool,
 }
 
 /// The news of a further execution.
@@ -37,8 +35,6 @@ pub(crate) enum News {
     Excess(f64),
     /// The usual cost is another one by this factor.
     Change(f64),
-    /// The same, after the change of another configuration was seen first.
-    Resolved(f64),
 }
 
 impl Estimate {
@@ -46,18 +42,13 @@ impl Estimate {
     /// until the latest show a change.
     #[inline]
     pub(crate) fn push(&mut self, cost: f64, busy: f64, now: u64, tolerance: f64) -> News {
-        let (stale, level) = (self.is_stale, self.level);
-        if stale {
-            // The configuration may cost something else now, so only this execution counts.
-            *self = Estimate::default();
-        }
+        let level = self.level;
         self.latest[self.count as usize % LATEST] = (cost, busy);
         (self.count, self.seen) = (self.count.saturating_add(1), now);
         if self.count <= LATEST as u32 {
             (self.level, self.weight) = (self.median(), f64::from(self.count));
             self.other = self.level;
-            let excess = (cost - self.level * (1.0 + tolerance)).max(0.0);
-            return if stale { News::Resolved(cost / level) } else { News::Excess(excess) };
+            return News::Excess((cost - self.level * (1.0 + tolerance)).max(0.0));
         }
         let (limit, off) = (self.level * tolerance, cost - self.level);
         // An execution within the limits completes no change: those before it would have been one.
@@ -80,6 +71,12 @@ impl Estimate {
         News::Excess((cost - self.level - limit).max(0.0))
     }
 
+    /// The sum of what the latest costs are beyond the tolerance.
+    pub(crate) fn excess(&self, tolerance: f64) -> f64 {
+        let limit = self.level * (1.0 + tolerance);
+        self.kept().iter().map(|(cost, _)| (cost - limit).max(0.0)).sum()
+    }
+
     /// The usual cost; infinite before the first execution.
     #[inline]
     pub(crate) fn level(&self) -> f64 {
@@ -100,23 +97,6 @@ impl Estimate {
         let (latest, _) = self.latest[(self.count as usize + LATEST - 1) % LATEST];
         let below = 1.0 - latest / self.level;
         self.level * of_noise.hypot(if below > tolerance { 0.5 * below } else { 0.0 })
-    }
-
-    /// Another configuration has changed by `factor`. So has this one, with the probability 1/2.
-    pub(crate) fn suspect(&mut self, factor: f64) {
-        let so_far = if self.is_stale { self.other } else { self.level };
-        self.other = so_far * factor;
-        self.is_stale = (self.other / self.level - 1.0).abs() > 0.05;
-        self.other = if self.is_stale { self.other } else { self.level };
-    }
-
-    /// The default has changed by `factor`, so this has changed as well if it was suspected.
-    pub(crate) fn follow(&mut self, factor: f64) {
-        if self.is_stale {
-            self.latest.iter_mut().for_each(|(cost, _)| *cost *= factor);
-            self.level *= factor;
-            (self.other, self.weight, self.is_stale) = (self.level, 1.0, false);
-        }
     }
 
     /// The highest average of busy threads; infinite if one is unknown.

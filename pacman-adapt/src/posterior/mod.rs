@@ -28,6 +28,9 @@ const CLEAR: f64 = 4.0;
 const NOISE: f64 = 64.0;
 /// The mean excess of bursts, as a part of the default's level, up to which they do not count for decisions.
 const MANY_BURSTS: f64 = 0.25;
+/// The part of the default's bursts that is expected elsewhere before the first: half of them hit any part of the
+/// machine, and the others half of it half as often.
+const ELSEWHERE: f64 = 0.75;
 /// The executions that are assumed before the first: at the default without a burst, and elsewhere as there.
 const ASSUMED: [f64; 2] = [16.0, 4.0];
 
@@ -87,10 +90,13 @@ impl Posterior {
         if count > 0 {
             self.vary((cost / level - 1.0).abs());
         }
+        let before = self.records[at].excess(tolerance);
         let news = self.records[at].push(cost, busy, now, tolerance);
-        // A burst in the very first execution cannot be recognised: everything is cold.
-        if let (News::Excess(excess), 2..) = (news, now) {
-            self.bursts_at(at).add(excess, now);
+        match news {
+            // A burst in the very first execution cannot be recognised: everything is cold.
+            News::Excess(_) if now < 2 => {}
+            News::Excess(excess) => self.bursts_at(at).add(excess, now),
+            News::Change(_) => self.bursts_at(at).take_back(before),
         }
         self.is_new |= count < 3 || (self.level(at) - level).abs() > 0.01 * level;
         news
@@ -99,18 +105,6 @@ impl Posterior {
     /// The bursts that count for a configuration.
     pub(super) fn bursts_at(&mut self, at: usize) -> &mut Bursts {
         &mut self.bursts[usize::from(at != self.candidates.default_index())]
-    }
-
-    /// All configurations but `at` may have changed by `factor` as well.
-    pub(super) fn suspect(&mut self, at: usize, factor: f64) {
-        let others = self.records.iter_mut().enumerate().filter(|(other, _)| *other != at);
-        others.for_each(|(_, record)| record.suspect(factor));
-        self.is_new = true;
-    }
-
-    /// The default has changed by `factor`, and all that was suspected with it.
-    pub(super) fn follow(&mut self, factor: f64) {
-        self.records.iter_mut().for_each(|record| record.follow(factor));
     }
 
     /// Adds a deviation from the level to the noise. A burst is no noise, so what is beyond two standard
@@ -227,33 +221,28 @@ impl Posterior {
     }
 
     /// The mean excess that bursts add to an execution there. Without executions elsewhere it follows from those at
-    /// the default: half of the bursts hit any part of the machine, the others a smaller part less often.
+    /// the default.
     fn burst(&self, at: usize, now: u64) -> f64 {
         let usual = self.bursts[0].mean(0.0, ASSUMED[0], now);
-        if at == self.candidates.default_index() {
-            return usual;
+        match at == self.candidates.default_index() {
+            true => usual,
+            false => self.bursts[1].mean(ELSEWHERE * usual, ASSUMED[1], now),
         }
-        let threads = |on: Configuration| f64::from(on.threads());
-        let part = threads(self.candidates.all()[at]) / threads(self.candidates.default());
-        self.bursts[1].mean(usual * 0.5 * (1.0 + part), ASSUMED[1], now)
     }
 
     /// The part of that excess that counts for decisions. A few bursts do not show where bursts hit.
-    fn excess(&self, at: usize, now: u64) -> f64 {
+    pub(super) fn excess(&self, at: usize, now: u64) -> f64 {
         let burst = self.burst(at, now);
         let clear = if burst > MANY_BURSTS * self.usual() { burst } else { 0.0 };
         clear + if at == self.candidates.default_index() { 0.0 } else { self.bursts[1].recurring() }
     }
 
     /// The time that bursts may add to an execution elsewhere, where there are many: two of the highest, because
-    /// one more than decides nothing. Far higher bursts at the default would be avoided, so they count against that.
+    /// one more than decides nothing.
     fn worst_burst(&self) -> f64 {
-        let [usual, elsewhere] = self.bursts.map(|bursts| bursts.highest());
-        let mut means =
+        let means =
             self.bursts.iter().zip(ASSUMED).map(|(bursts, weight)| bursts.mean(0.0, weight, 0));
-        match means.any(|mean| mean > MANY_BURSTS * self.usual()) {
-            true => (2.0 * elsewhere - (usual - 4.0 * elsewhere).max(0.0)).max(0.0),
-            false => 0.0,
-        }
+        let are_many = means.fold(0.0, f64::max) > MANY_BURSTS * self.usual();
+        if are_many { 2.0 * self.bursts[1].highest } else { 0.0 }
     }
 }

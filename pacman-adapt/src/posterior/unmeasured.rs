@@ -121,7 +121,7 @@ impl Posterior {
         contains.map(shrunk).fold(f64::INFINITY, f64::min)
     }
 
-    /// The most that the next execution may cost. Bursts of other programs count as often as they are likely.
+    /// The most that the next execution may cost. Bursts of other programs count where there are many.
     pub(crate) fn most(&self, at: usize) -> f64 {
         if self.is_measured(at) {
             let [one, other] = self.records[at].levels();
