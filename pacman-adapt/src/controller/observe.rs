@@ -127,7 +127,7 @@ impl Controller {
                 self.due = if excess > 0.0 { now } else { self.due };
                 return excess > 0.0;
             }
-            News::Change(factor) => {
+            News::Change(factor, _) => {
                 (self.was_disturbed, self.reason) = (false, Reason::Changed(factor));
                 self.posterior.is_new = true;
                 let changed_elsewhere = std::mem::replace(&mut self.changed_elsewhere, !is_default);

@@ -33,8 +33,8 @@ pub(crate) struct Estimate {
 pub(crate) enum News {
     /// The usual cost, apart from an excess that a burst may have caused.
     Excess(f64),
-    /// The usual cost is another one by this factor.
-    Change(f64),
+    /// The usual cost is another one by this factor. That is what an excess of the executions before was.
+    Change(f64, f64),
 }
 
 impl Estimate {
@@ -59,7 +59,9 @@ impl Estimate {
                 // It has grown, or this is a long burst.
                 self.other = level.min(median);
                 (self.level, self.weight) = (median, 3.0);
-                return News::Change(median / level);
+                let beyond = |cost: f64| (cost - level - limit).max(0.0);
+                let excess = self.latest.iter().map(|(cost, _)| beyond(*cost)).sum::<f64>();
+                return News::Change(median / level, excess - beyond(cost));
             }
         }
         let is_settled = self.other == self.level || self.weight >= LONG_BURST;
@@ -69,12 +71,6 @@ impl Estimate {
             self.other = self.level;
         }
         News::Excess((cost - self.level - limit).max(0.0))
-    }
-
-    /// The sum of what the latest costs are beyond the tolerance.
-    pub(crate) fn excess(&self, tolerance: f64) -> f64 {
-        let limit = self.level * (1.0 + tolerance);
-        self.kept().iter().map(|(cost, _)| (cost - limit).max(0.0)).sum()
     }
 
     /// The usual cost; infinite before the first execution.

@@ -90,13 +90,12 @@ impl Posterior {
         if count > 0 {
             self.vary((cost / level - 1.0).abs());
         }
-        let before = self.records[at].excess(tolerance);
         let news = self.records[at].push(cost, busy, now, tolerance);
         match news {
             // A burst in the very first execution cannot be recognised: everything is cold.
             News::Excess(_) if now < 2 => {}
             News::Excess(excess) => self.bursts_at(at).add(excess, now),
-            News::Change(_) => self.bursts_at(at).take_back(before),
+            News::Change(_, excess) => self.bursts_at(at).take_back(excess),
         }
         self.is_new |= count < 3 || (self.level(at) - level).abs() > 0.01 * level;
         news

@@ -7,9 +7,13 @@
 //! that the command takes is in their times.
 //!
 //! Rows of contended regions compare the mean times of the program's two regions, which the reports of all ways have.
+//!
+//! Rows of barriers have a program with a spinning barrier of its own. They compare the time that it prints, so the
+//! start and the end of the command are left out.
 
 mod busy;
 mod contended;
+mod own_barrier;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,10 +65,12 @@ const DEFAULT: Way = plain("default", &[]);
 const ONE: Way = plain("one thread", &[("OMP_NUM_THREADS", "1")]);
 const TWO: Way = plain("2 threads", &[("OMP_NUM_THREADS", "2")]);
 const FOUR: Way = plain("4 threads", &[("OMP_NUM_THREADS", "4")]);
+const EIGHT: Way = plain("8 threads", &[("OMP_NUM_THREADS", "8")]);
 const PASSIVE: Way = plain("passive", &[("OMP_WAIT_POLICY", "passive")]);
 const ADAPTED: Way = Way { name: "adapted", variables: &[], is_adapted: true };
 const TWO_ADAPTED: Way = Way { name: "adapted", ..Way { is_adapted: true, ..TWO } };
 const FOUR_ADAPTED: Way = Way { name: "adapted", ..Way { is_adapted: true, ..FOUR } };
+const EIGHT_ADAPTED: Way = Way { name: "adapted", ..Way { is_adapted: true, ..EIGHT } };
 
 /// The load beside the program, or the quota around it.
 #[derive(Clone, Copy)]
@@ -73,6 +79,8 @@ enum Surroundings {
     Busy(usize),
     /// Nothing: the regions of the program are compared.
     Nothing(&'static [Way; 3]),
+    /// Nothing: the program has a barrier of its own.
+    Barrier(&'static [Way; 2]),
 }
 
 struct Cell {
@@ -100,7 +108,12 @@ const fn contended(name: &'static str, compiler: &'static str, ways: &'static [W
     Cell { name, compiler, surroundings: Surroundings::Nothing(ways), ways, bound: f64::INFINITY }
 }
 
-const CELLS: [Cell; 9] = [
+/// Its bound is that of samples.
+const fn barrier(name: &'static str, compiler: &'static str, ways: &'static [Way; 2]) -> Cell {
+    Cell { name, compiler, surroundings: Surroundings::Barrier(ways), ways, bound: f64::INFINITY }
+}
+
+const CELLS: [Cell; 15] = [
     quota("quota 0.5 gcc", 0.5),
     quota("quota 1 gcc", 1.0),
     quota("quota 1.5 gcc", 1.5),
@@ -110,6 +123,12 @@ const CELLS: [Cell; 9] = [
     contended("contended 4 gcc", "gcc", &[FOUR, ONE, FOUR_ADAPTED]),
     contended("contended 2 clang", "clang", &[TWO, ONE, TWO_ADAPTED]),
     contended("contended 4 clang", "clang", &[FOUR, ONE, FOUR_ADAPTED]),
+    barrier("barrier 2 gcc", "gcc", &[TWO, TWO_ADAPTED]),
+    barrier("barrier 4 gcc", "gcc", &[FOUR, FOUR_ADAPTED]),
+    barrier("barrier 8 gcc", "gcc", &[EIGHT, EIGHT_ADAPTED]),
+    barrier("barrier 2 clang", "clang", &[TWO, TWO_ADAPTED]),
+    barrier("barrier 4 clang", "clang", &[FOUR, FOUR_ADAPTED]),
+    barrier("barrier 8 clang", "clang", &[EIGHT, EIGHT_ADAPTED]),
 ];
 
 fn main() -> ExitCode {
@@ -130,7 +149,11 @@ fn print(options: &Options) -> io::Result<bool> {
     let wanted =
         CELLS.iter().filter(|cell| options.words.iter().all(|word| cell.name.contains(&**word)));
     for cell in wanted {
-        let Some(program) = compiled(cell.compiler, scratch.path())? else {
+        let source = match cell.surroundings {
+            Surroundings::Barrier(_) => "pacman-cli/benches/adapt_beside/own_barrier.c",
+            _ => "tests/omp/programs/two_phases.c",
+        };
+        let Some(program) = compiled(cell.compiler, source, scratch.path())? else {
             println!("{}: left out, there is no {}", cell.name, cell.compiler);
             continue;
         };
@@ -151,6 +174,9 @@ fn print(options: &Options) -> io::Result<bool> {
         all_within &= match cell.surroundings {
             Surroundings::Nothing(ways) => {
                 contended::row(cell.name, ways, options, &program, scratch.path())?
+            }
+            Surroundings::Barrier(ways) => {
+                own_barrier::row(cell.name, ways, options, &program, scratch.path())?
             }
             _ => row(cell, options, &program, group.as_ref())?,
         };
@@ -182,9 +208,7 @@ fn row(
             }
         }
     }
-    let load = std::fs::read_to_string("/proc/loadavg")?;
-    let load = load.split_whitespace().next().unwrap_or("?");
-    print!("{:<18} load {load:>5}", cell.name);
+    print!("{:<18} load {:>5}", cell.name, load()?);
     for (way, times) in cell.ways.iter().zip(&times) {
         print!("  {} {:.3} s", way.name, median(times));
     }
@@ -198,6 +222,12 @@ fn row(
     let missed = if is_within { "" } else { " MISSED" };
     println!("  adapted/best {ratio:.3}, bound {}{missed}", cell.bound);
     Ok(is_within)
+}
+
+/// The mean number of threads that wanted a processor in the last minute.
+fn load() -> io::Result<String> {
+    let load = std::fs::read_to_string("/proc/loadavg")?;
+    Ok(load.split_whitespace().next().unwrap_or("?").to_owned())
 }
 
 fn median(times: &[f64]) -> f64 {
@@ -251,16 +281,17 @@ fn of_user(way: Way, program: &Path) -> Command {
     command
 }
 
-/// The program, or nothing without its compiler.
-fn compiled(compiler: &str, scratch: &Path) -> io::Result<Option<PathBuf>> {
-    let program = scratch.join(compiler);
+/// The program of `source`, or nothing without its compiler.
+fn compiled(compiler: &str, source: &str, scratch: &Path) -> io::Result<Option<PathBuf>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let name = Path::new(source).file_stem().expect("a source has a name");
+    let program = scratch.join(name).with_extension(compiler);
     if program.exists() {
         return Ok(Some(program));
     }
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/omp/programs");
     let mut command = Command::new(compiler);
-    command.args(["-O2", "-g", "-fopenmp", "-I"]).arg(&sources).arg("-o").arg(&program);
-    match command.arg(sources.join("two_phases.c")).status() {
+    command.args(["-O2", "-g", "-fopenmp", "-o"]).arg(&program);
+    match command.arg(root.join(source)).status() {
         Ok(status) if status.success() => Ok(Some(program)),
         Ok(status) => Err(io::Error::other(format!("{command:?}: {status}"))),
         Err(_) => Ok(None),
