@@ -2,12 +2,15 @@
 //!
 //! The program sizes its threads' stacks for its own code, some to the least that the system allows. It
 //! reads `errno` and its floating-point flags. It may cancel a thread, which must not end inside a
-//! function that cannot unwind. So all rare work that takes more than a few hundred bytes of stack, or
-//! makes system calls, runs in [`isolated`].
+//! function that cannot unwind. Its signal handlers may call its runtime, and would wait for a lock that the
+//! interrupted work holds. So all rare work that takes more than a few hundred bytes of stack, makes system calls,
+//! or takes locks runs in [`isolated`].
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
+
+use pacman_core::system_calls;
 
 use crate::arch::{client_request, pacman_omp_on_stack};
 use crate::defect::Unknown;
@@ -28,7 +31,7 @@ const RESERVED: usize = 16;
 /// A stack that no thread uses.
 static SPARE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
-/// Runs `act` on a stack of the library, in the default floating-point state, with cancellation
+/// Runs `act` on a stack of the library, in the default floating-point state, with signals blocked and cancellation
 /// disabled. Restores `errno`.
 ///
 /// A panic in `act` ends observing, and gives an unknown result.
@@ -71,6 +74,7 @@ fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
         *libc::__errno_location()
     };
     let argument = (&raw mut work).cast();
+    let signals = block_signals();
     match taken() {
         Some(stack) => {
             // SAFETY: no other thread uses the stack, and its end is aligned for the ABI. The function
@@ -87,8 +91,25 @@ fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
     }
     // SAFETY: as above, with the state before.
     unsafe {
+        if let Some(before) = signals {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
+        }
         *libc::__errno_location() = errno;
         pthread_setcancelstate(before, null_mut());
+    }
+}
+
+/// Has the signals of the calling thread wait; the mask before. `None` where the program filters its system calls.
+fn block_signals() -> Option<libc::sigset_t> {
+    if system_calls::are_forbidden() {
+        return None;
+    }
+    // SAFETY: both sets live during the calls.
+    unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&raw mut all);
+        let blocked = libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        (blocked == 0).then_some(before)
     }
 }
 

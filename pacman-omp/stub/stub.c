@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -37,6 +38,7 @@ const char *gnu_get_libc_version(void);
 #pragma weak environ
 #pragma weak gnu_get_libc_version
 #pragma weak pthread_setcancelstate
+#pragma weak pthread_sigmask
 #pragma weak realpath
 #pragma weak __errno_location
 
@@ -196,6 +198,10 @@ static void load(void) {
     }
     int cancel = 0, no = PTHREAD_CANCEL_DISABLE;
     if (pthread_setcancelstate) pthread_setcancelstate(no, &cancel);
+    /* A handler may call a runtime, and would load the engine within its load. */
+    sigset_t all, signals;
+    __builtin_memset(&all, 0xff, sizeof all);
+    int is_blocked = pthread_sigmask && !pthread_sigmask(SIG_SETMASK, &all, &signals);
     int *error = __errno_location ? __errno_location() : 0, before = error ? *error : 0;
     /* In a namespace of dlmopen, into which a runtime has loaded this library, glibc has no global scope to add to. */
     void *engine = 0, *own = dlopen(own_path, RTLD_NOW | RTLD_NOLOAD);
@@ -215,6 +221,7 @@ static void load(void) {
         fail("it did not start (install both files of one release)");
     }
     if (error) *error = before;
+    if (is_blocked) pthread_sigmask(SIG_SETMASK, &signals, 0);
     if (pthread_setcancelstate) pthread_setcancelstate(cancel, 0);
 }
 

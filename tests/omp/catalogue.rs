@@ -145,6 +145,7 @@ const SMALL_STACK: &str = if cfg!(target_arch = "aarch64") { "160K" } else { "64
 
 const OMPT_HAS_ENDED: &str = "the runtime ends OMPT before the last regions";
 const ASKS_THE_LOADER: &str = "libomp asks the loader as it starts, and hangs (LLVM 14)";
+const ASKED_AS_IT_STARTS: &str = "a handler that asks libomp as it starts crashes (LLVM 14)";
 const NOT_IN_GOMP_LAYER: &str = "libomp's GOMP entries do not run it (LLVM 14)";
 
 /// Every program. Numbers of regions are counted from the source.
@@ -191,6 +192,11 @@ pub(crate) const PROGRAMS: &[Program] = &[
         (GccOnLibomp, "libomp stops in a child that was forked in a region"),
         (Clang, "libomp stops in a child that was forked in a region"),
         (ClangByOmpt, "libomp stops in a child that was forked in a region"),
+    ]),
+    Program::new("handler_asks.c", Always(300)).except(&[
+        (GccOnLibomp, ASKED_AS_IT_STARTS),
+        (Clang, ASKED_AS_IT_STARTS),
+        (ClangByOmpt, ASKED_AS_IT_STARTS),
     ]),
     Program::new("held_then.c", ByCompiler { gcc: 892, clang: 891 })
         .threads_of(&[1, 2, 4])
