@@ -25,9 +25,9 @@ pub(super) struct Counters {
     choice: Option<String>,
 }
 
-struct Context {
-    cpu: u32,
-    counters: Box<dyn backend::Counters>,
+pub(super) struct Context {
+    pub(super) cpu: u32,
+    pub(super) counters: Box<dyn backend::Counters>,
 }
 
 /// The counts of all contexts at about one moment.
@@ -57,7 +57,7 @@ impl Counters {
         let recipes = Recipe::all(platform.cpu_model(), tsc.clocks()).map_err(CliError::refused)?;
         let mut refused = None;
         for recipe in recipes {
-            match open_all(topology, platform, &recipe) {
+            match open_all(topology, platform, &|place| recipe.events(place)) {
                 Ok(cores) => {
                     let recipe = Rc::new(recipe);
                     return Ok(Counters { recipe, tsc, cores, choice: None });
@@ -73,8 +73,8 @@ impl Counters {
     }
 
     /// Has the report say why it is not the other method.
-    pub(super) fn because(mut self, choice: String) -> Counters {
-        self.choice = Some(choice);
+    pub(super) fn because(mut self, choice: Option<&str>) -> Counters {
+        self.choice = choice.map(str::to_owned);
         self
     }
 
@@ -84,7 +84,7 @@ impl Counters {
         platform: &PlatformRef,
         recipe: Recipe,
     ) -> pacman_core::Result<Counters> {
-        let cores = open_all(topology, platform, &recipe)?;
+        let cores = open_all(topology, platform, &|place| recipe.events(place))?;
         let tsc = Tsc::of(platform).expect("it has a TSC");
         Ok(Counters { recipe: Rc::new(recipe), tsc, cores, choice: None })
     }
@@ -235,18 +235,18 @@ impl Shown {
     }
 }
 
-/// Opens the counters of all contexts, core by core.
-fn open_all(
+/// Opens the counters of all contexts, core by core: the events of a context by its place in the core.
+pub(super) fn open_all(
     topology: &Topology,
     platform: &PlatformRef,
-    recipe: &Recipe,
+    events: &dyn Fn(usize) -> String,
 ) -> pacman_core::Result<Vec<Vec<Context>>> {
     let mut prepared: BTreeMap<String, Box<dyn Backend>> = BTreeMap::new();
     let mut cores = Vec::with_capacity(topology.cores().len());
     for core in topology.cores() {
         let mut contexts = Vec::with_capacity(core.cpus.len());
         for (place, number) in core.cpus.iter().enumerate() {
-            let list = recipe.events(place);
+            let list = events(place);
             if !prepared.contains_key(&list) {
                 let events = Event::parse_list_on(platform.cpu_model(), &list)?;
                 let backend =
@@ -263,7 +263,7 @@ fn open_all(
 
 /// Names the missing privilege. Events are tried on the calling thread first, which needs less
 /// privilege than whole contexts. Advice for the thread alone would not be enough.
-fn forbidden(platform: &PlatformRef, error: &pacman_core::Error) -> CliError {
+pub(super) fn forbidden(platform: &PlatformRef, error: &pacman_core::Error) -> CliError {
     let permissions = platform.permissions();
     CliError::Refused(match (permissions.paranoid, permissions.capability, permissions.seccomp) {
         (Some(level @ 1..), None, 0) => format!(

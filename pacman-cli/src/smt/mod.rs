@@ -1,5 +1,6 @@
 //! `pacman-pmu smt`: how often no, one or several contexts of each core are active.
 
+mod alone;
 mod command;
 mod counters;
 mod csv;
@@ -25,6 +26,7 @@ use crate::error::{CliError, CliResult};
 use crate::overwritten::Before;
 use crate::terminal::Terminal;
 
+use alone::AloneShares;
 use command::Watch;
 use counters::Counters;
 use idle::IdleTimes;
@@ -37,6 +39,7 @@ pub(crate) use options::SmtArgs;
 /// The chosen method.
 enum Chosen {
     Counters(Counters),
+    AloneShares(AloneShares),
     Idle(IdleTimes),
 }
 
@@ -48,6 +51,7 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> CliResult {
     let mut watch = Watch::new()?;
     let mut measure = |live: bool, out: &mut dyn Write| match &mut chosen {
         Chosen::Counters(counters) => run::run(args, &topology, counters, &mut watch, live, out),
+        Chosen::AloneShares(alone) => run::run(args, &topology, alone, &mut watch, live, out),
         Chosen::Idle(idle) => run::run(args, &topology, idle, &mut watch, live, out),
     };
     let unwritable = |path: &Path, error: io::Error| CliError::unwritable(path, &error);
@@ -86,16 +90,28 @@ fn choose(method: MethodArg, topology: &Topology, platform: &PlatformRef) -> Cli
             Err(CliError::Refused(format!("cannot measure by idle times: {real} {name}")))
         }
         (MethodArg::Idle, None) => Ok(Chosen::Idle(IdleTimes::default())),
-        (MethodArg::Counters, _) => Counters::open(topology, platform).map(Chosen::Counters),
-        (MethodArg::Auto, _) => match (Counters::open(topology, platform), simulated) {
-            (Ok(counters), _) => Ok(Chosen::Counters(counters.because(
-                "counters were chosen: idle times would only bound how long siblings ran together"
-                    .into(),
-            ))),
-            (Err(problem), Some(name)) => Err(CliError::Refused(format!("{problem}; and {real} {name}"))),
+        (MethodArg::Counters, _) => counted(topology, platform, None),
+        (MethodArg::Auto, _) => match (counted(topology, platform, Some(COUNTED)), simulated) {
+            (Ok(counted), _) => Ok(counted),
+            (Err(problem), Some(name)) => {
+                Err(CliError::Refused(format!("{problem}; and {real} {name}")))
+            }
             (Err(problem), None) => Ok(Chosen::Idle(IdleTimes {
-                choice: Some(format!("idle times were chosen, because there are no counters: {problem}")),
+                choice: Some(format!(
+                    "idle times were chosen, because there are no counters: {problem}"
+                )),
             })),
         },
     }
+}
+
+const COUNTED: &str =
+    "counters were chosen: idle times would only bound how long siblings ran together";
+
+/// What this machine's counters tell, and why they were chosen.
+fn counted(topology: &Topology, platform: &PlatformRef, choice: Option<&str>) -> CliResult<Chosen> {
+    if let Some(alone) = AloneShares::open(topology, platform) {
+        return alone.map(|alone| Chosen::AloneShares(alone.because(choice)));
+    }
+    Counters::open(topology, platform).map(|counters| Chosen::Counters(counters.because(choice)))
 }

@@ -9,7 +9,8 @@ use crate::error::{CliError, CliResult};
 ///
 /// Measures until COMMAND ends, until --duration is over or until interrupted, and prints a summary.
 /// The counters method compares each context's reference cycles with one count for the core. It
-/// requires CAP_PERFMON or perf_event_paranoid <= 0, and an Intel processor from Nehalem on. The idle
+/// requires CAP_PERFMON or perf_event_paranoid <= 0, and an Intel processor from Nehalem on. On an NVIDIA Olympus
+/// it takes the kernel's idle times, and each context's count of slots, which are half as many beside another. The idle
 /// method reads the kernel's idle time of every context, and requires neither. On cores with one
 /// context it is exact. On other cores it gives bounds for the time that contexts ran together; short
 /// intervals give narrower bounds. The shown value within the bounds assumes independent contexts.
@@ -55,7 +56,7 @@ pub(crate) struct SmtArgs {
 pub(super) enum MethodArg {
     /// Counters, or else idle times
     Auto,
-    /// Reference cycles of every context beside a count for the core
+    /// Counts of every context, beside one for the core or the kernel's idle times
     Counters,
     /// The kernel's idle times of every context
     Idle,

@@ -54,8 +54,8 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// Whether a PMU counted.
+    /// Whether a PMU counted the time.
     pub(super) fn is_counted(&self) -> bool {
-        !matches!(self.method, Method::IdleTimes | Method::IdlePeriods)
+        !matches!(self.method, Method::IdleTimes | Method::IdlePeriods | Method::AloneShares)
     }
 }

@@ -15,6 +15,7 @@ use crate::error::CliError;
 use crate::tests::snapshot::snapshot;
 use pacman_report::document;
 
+mod alone;
 mod simulated;
 mod truth;
 

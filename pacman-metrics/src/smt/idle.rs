@@ -131,6 +131,49 @@ pub fn idle_times(elapsed: f64, idle: &[f64], uncertainty: f64) -> Result<Split>
     })
 }
 
+/// Computes the split of two contexts from their idle times and the part of its cycles in which each had the core
+/// alone, which `smt-alone-share` is.
+///
+/// Each context tells by itself how long both were active. The value is the mean of the two, within the bounds that the
+/// idle times have. Half of their difference adds to the `uncertainty`. Cycles stand for time: the clock of the core is
+/// taken to be as fast with one context as with two.
+///
+/// # Errors
+/// [`ErrorKind::NotComputable`](pacman_events::ErrorKind::NotComputable) as [`idle_times`], and for other than two
+/// contexts.
+///
+/// ```
+/// use pacman_metrics::smt::alone_shares;
+/// // Both were active for half of the time, and in a fifth of that at once.
+/// let split = alone_shares(1000.0, &[500.0, 500.0], &[0.8, 0.8], 0.0)?;
+/// assert_eq!((split.idle.round(), split.shared.round()), (100.0, 100.0));
+/// assert!(split.is_decided());
+/// # Ok::<(), pacman_metrics::Error>(())
+/// ```
+pub fn alone_shares(elapsed: f64, idle: &[f64], alone: &[f64], uncertainty: f64) -> Result<Split> {
+    let bounded = idle_times(elapsed, idle, uncertainty)?;
+    let ([one, other], [alone_one, alone_other]) = (idle, alone) else {
+        return Err(refused("cycles alone divide the time of two contexts"));
+    };
+    let [one, other] = [one, other].map(|idle| elapsed - idle.clamp(0.0, elapsed));
+    let together = [one * (1.0 - alone_one), other * (1.0 - alone_other)];
+    let Bounds { low, high } = bounded.shared_bounds;
+    let shared = f64::midpoint(together[0], together[1]).clamp(low, high);
+    let only = [one - shared, other - shared];
+    let idle = elapsed - only[0] - only[1] - shared;
+    Ok(Split {
+        idle,
+        idle_bounds: Bounds::exactly(idle),
+        only_bounds: only.map(Bounds::exactly).to_vec(),
+        shared_bounds: Bounds::exactly(shared),
+        only: only.to_vec(),
+        shared,
+        uncertainty: uncertainty + (together[0] - together[1]).abs() / 2.0,
+        method: Method::AloneShares,
+        ..bounded
+    })
+}
+
 /// The bounds of the time in which two or more contexts were active at once.
 ///
 /// The least is the active time that does not fit into the interval one after the other. The most

@@ -25,6 +25,7 @@
 //!   tracepoints.
 //! - [`idle_times`]: the total idle time of each context, which the kernel has without a PMU. For
 //!   more than one context it gives only bounds of the states.
+//! - [`alone_shares`]: the same, and the part of its cycles in which each of two contexts had the core alone.
 //!
 //! A [`Recipe`] has the method for a processor, and names the events.
 //!
@@ -37,7 +38,7 @@ mod scale;
 mod split;
 
 pub use self::counters::{ContextReading, CoreReading, any_thread, distributed, one_thread_active};
-pub use self::idle::{idle_periods, idle_times};
+pub use self::idle::{alone_shares, idle_periods, idle_times};
 pub use self::recipe::Recipe;
 pub use self::scale::{Clocks, Crystal, Scale};
 pub use self::split::{Bounds, Method, Split};

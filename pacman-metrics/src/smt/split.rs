@@ -63,6 +63,8 @@ pub enum Method {
     IdleTimes,
     /// Counts of the cycles in which the sibling is idle.
     OneThreadActive,
+    /// The total idle time of each context, and the part of its cycles in which it had the core alone.
+    AloneShares,
 }
 
 impl Split {
@@ -135,6 +137,7 @@ impl fmt::Display for Method {
             Method::IdlePeriods => "idle periods",
             Method::IdleTimes => "idle times",
             Method::OneThreadActive => "cycles with one context active",
+            Method::AloneShares => "idle times and cycles alone",
         })
     }
 }

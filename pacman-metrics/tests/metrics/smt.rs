@@ -3,8 +3,8 @@
 use pacman_events::CpuModel;
 use pacman_metrics::ErrorKind;
 use pacman_metrics::smt::{
-    Bounds, Clocks, ContextReading, CoreReading, Crystal, Method, Scale, Split, any_thread,
-    distributed, idle_periods, idle_times, one_thread_active,
+    Bounds, Clocks, ContextReading, CoreReading, Crystal, Method, Scale, Split, alone_shares,
+    any_thread, distributed, idle_periods, idle_times, one_thread_active,
 };
 use proptest::prelude::*;
 
@@ -165,6 +165,26 @@ fn intervals_add_up_and_decide_more() {
     assert_eq!((turns.only.as_slice(), turns.shared, turns.idle), (&[10.0, 10.0][..], 0.0, 0.0));
     let other = idle_times(10.0, &[1.0], 0.0).unwrap();
     assert!(turns.extend(&other).unwrap_err().to_string().contains("differ in contexts"));
+}
+
+/// Neither 25 %, only the first 35 %, only the second 20 %, both 20 %.
+#[test]
+fn cycles_alone_decide_what_idle_times_bound() {
+    let (idle, alone) = ([45.0, 60.0], [35.0 / 55.0, 0.5]);
+    let split = alone_shares(100.0, &idle, &alone, 0.5).unwrap();
+    let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-9, "{split:?}");
+    close(split.idle, 25.0);
+    close(split.only[0], 35.0);
+    close(split.only[1], 20.0);
+    close(split.shared, 20.0);
+    close(split.uncertainty, 0.5);
+    assert!(split.is_decided() && !idle_times(100.0, &idle, 0.5).unwrap().is_decided());
+    // Where the two differ, the mean holds, and half of the difference is not certain.
+    let split = alone_shares(100.0, &idle, &[35.0 / 55.0, 0.6], 0.5).unwrap();
+    assert!((split.shared - 18.0).abs() < 1e-9 && (split.uncertainty - 2.5).abs() < 1e-9);
+    // Two contexts that are busy all the time run together, whatever the counts say.
+    assert_eq!(alone_shares(10.0, &[0.0, 0.0], &[1.0, 1.0], 0.0).unwrap().shared, 10.0);
+    assert!(refusal(alone_shares(10.0, &[1.0], &[1.0], 0.0)).contains("two contexts"));
 }
 
 #[test]
