@@ -8,8 +8,8 @@
 //!
 //! Rows of contended regions compare the mean times of the program's two regions, which the reports of all ways have.
 //!
-//! Rows of barriers have a program with a spinning barrier of its own. They compare the time that it prints, so the
-//! start and the end of the command are left out.
+//! Rows of barriers have a program with a spinning barrier of its own. They compare the time that it prints with that of
+//! an observed run: the difference is what samples lose.
 
 mod busy;
 mod contended;
@@ -79,8 +79,8 @@ enum Surroundings {
     Busy(usize),
     /// Nothing: the regions of the program are compared.
     Nothing(&'static [Way; 3]),
-    /// Nothing: the program has a barrier of its own.
-    Barrier(&'static [Way; 2]),
+    /// Nothing: the program has a barrier of its own, with so many rounds in an execution.
+    Barrier(&'static [Way; 2], u32),
 }
 
 struct Cell {
@@ -109,8 +109,14 @@ const fn contended(name: &'static str, compiler: &'static str, ways: &'static [W
 }
 
 /// Its bound is that of samples.
-const fn barrier(name: &'static str, compiler: &'static str, ways: &'static [Way; 2]) -> Cell {
-    Cell { name, compiler, surroundings: Surroundings::Barrier(ways), ways, bound: f64::INFINITY }
+const fn barrier(
+    name: &'static str,
+    compiler: &'static str,
+    ways: &'static [Way; 2],
+    rounds: u32,
+) -> Cell {
+    let surroundings = Surroundings::Barrier(ways, rounds);
+    Cell { name, compiler, surroundings, ways, bound: f64::INFINITY }
 }
 
 const CELLS: [Cell; 15] = [
@@ -123,12 +129,12 @@ const CELLS: [Cell; 15] = [
     contended("contended 4 gcc", "gcc", &[FOUR, ONE, FOUR_ADAPTED]),
     contended("contended 2 clang", "clang", &[TWO, ONE, TWO_ADAPTED]),
     contended("contended 4 clang", "clang", &[FOUR, ONE, FOUR_ADAPTED]),
-    barrier("barrier 2 gcc", "gcc", &[TWO, TWO_ADAPTED]),
-    barrier("barrier 4 gcc", "gcc", &[FOUR, FOUR_ADAPTED]),
-    barrier("barrier 8 gcc", "gcc", &[EIGHT, EIGHT_ADAPTED]),
-    barrier("barrier 2 clang", "clang", &[TWO, TWO_ADAPTED]),
-    barrier("barrier 4 clang", "clang", &[FOUR, FOUR_ADAPTED]),
-    barrier("barrier 8 clang", "clang", &[EIGHT, EIGHT_ADAPTED]),
+    barrier("barrier 2 gcc", "gcc", &[TWO, TWO_ADAPTED], 200),
+    barrier("barrier 4 gcc", "gcc", &[FOUR, FOUR_ADAPTED], 1),
+    barrier("barrier 8 gcc", "gcc", &[EIGHT, EIGHT_ADAPTED], 1),
+    barrier("barrier 2 clang", "clang", &[TWO, TWO_ADAPTED], 200),
+    barrier("barrier 4 clang", "clang", &[FOUR, FOUR_ADAPTED], 1),
+    barrier("barrier 8 clang", "clang", &[EIGHT, EIGHT_ADAPTED], 1),
 ];
 
 fn main() -> ExitCode {
@@ -150,7 +156,7 @@ fn print(options: &Options) -> io::Result<bool> {
         CELLS.iter().filter(|cell| options.words.iter().all(|word| cell.name.contains(&**word)));
     for cell in wanted {
         let source = match cell.surroundings {
-            Surroundings::Barrier(_) => "pacman-cli/benches/adapt_beside/own_barrier.c",
+            Surroundings::Barrier(..) => "pacman-cli/benches/adapt_beside/own_barrier.c",
             _ => "tests/omp/programs/two_phases.c",
         };
         let Some(program) = compiled(cell.compiler, source, scratch.path())? else {
@@ -175,8 +181,8 @@ fn print(options: &Options) -> io::Result<bool> {
             Surroundings::Nothing(ways) => {
                 contended::row(cell.name, ways, options, &program, scratch.path())?
             }
-            Surroundings::Barrier(ways) => {
-                own_barrier::row(cell.name, ways, options, &program, scratch.path())?
+            Surroundings::Barrier(ways, each) => {
+                own_barrier::row(cell.name, (ways, each), options, &program, scratch.path())?
             }
             _ => row(cell, options, &program, group.as_ref())?,
         };

@@ -91,6 +91,9 @@ impl Member {
             }
         }
         attr.set_disabled(u64::from(leader));
+        // Linux's driver for Arm (`drivers/perf/arm_pmu.c`, `validate_event`) leaves a disabled leader out when it checks
+        // that a group fits, unless exec enables it. The descriptors close at exec, and `stat` enables before it.
+        attr.set_enable_on_exec(u64::from(leader && cfg!(target_arch = "aarch64")));
         attr.set_pinned(u64::from(leader && exclusive));
         attr
     }
