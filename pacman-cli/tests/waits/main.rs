@@ -8,7 +8,6 @@ mod counts;
 mod free;
 mod off;
 mod phases;
-mod readings;
 #[path = "../cli/rows.rs"]
 mod rows;
 #[path = "../cli/scratch.rs"]

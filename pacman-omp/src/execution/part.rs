@@ -52,12 +52,12 @@ impl Team {
             let counters = begun.counters();
             // A reading of the processor clock takes longer than a short part.
             begun.later(waits::part(worker, self.key(region, thread), starting, counters, body));
-            return self.lasted(starting + self.end::<MODE>(&begun, region, worker, thread));
+        } else {
+            if may_wait {
+                worker.opens_part(region.number, thread, begun.at());
+            }
+            body();
         }
-        if may_wait {
-            worker.opens_part(region.number, thread, begun.at());
-        }
-        body();
         self.end::<MODE>(&begun, region, worker, thread);
     }
 
@@ -194,7 +194,7 @@ impl Team {
 
     /// Takes the library's own work in the primary thread's part out of the execution, which has ended.
     pub(super) fn leave_out_own_work(&self, worker: &Worker) {
-        self.leave_out(worker.waits.own_work(), worker.now());
+        self.own.begun.set(self.own.begun.get() + worker.waits.own_work());
     }
 
     /// The number of the calling thread's team in a league. No member of a league is the thread that

@@ -4,13 +4,11 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::call::{Call, TeamMode};
 use super::time::TeamTime;
 use crate::adapted::{TeamChoice, has_bound};
 use crate::function::Function;
-use crate::process;
 use crate::region::Region;
 use crate::runtime::Runtime;
 
@@ -34,8 +32,6 @@ pub(crate) struct Team {
     /// Null unless the team is adapted.
     pub(crate) adapted: Cell<*const AdaptedRun>,
     pub(crate) own: Own,
-    /// See [`lasted`](Team::lasted).
-    longest: AtomicU64,
 }
 
 /// The part of a team that only its primary thread uses.
@@ -99,8 +95,7 @@ impl Team {
         let mode = Cell::new(TeamMode::Unobserved);
         let (words, own) =
             (Cell::new(words as u64), Own { depth, outer, size, mode, begun, ticks });
-        let longest = AtomicU64::new(0);
-        Team { first, runtime, region, body, data, words, primary, adapted, own, longest }
+        Team { first, runtime, region, body, data, words, primary, adapted, own }
     }
 
     /// The team of a call that is not observed.
@@ -149,22 +144,6 @@ impl Team {
     pub(crate) fn set_weight(&self, weight: u32) {
         self.words
             .set(u64::from(self.words.get() as u32) | u64::from(weight.wrapping_sub(1)) << 32);
-    }
-
-    /// A member's states have taken `ticks` since the start of the region. The region lasts no less, whatever
-    /// the library took of it on the primary thread: the member worked or waited meanwhile.
-    #[inline]
-    pub(crate) fn lasted(&self, ticks: u64) {
-        // ATOMICS: the runtime's end of the team orders it before the primary's load.
-        self.longest.fetch_max(ticks, Ordering::Relaxed);
-    }
-
-    /// Takes `ticks` of the library's own work on the primary thread out of the execution, which has ended `now`.
-    pub(crate) fn leave_out(&self, ticks: u64, now: u64) {
-        let begun = self.own.begun.get();
-        let most =
-            process::between(begun, now).saturating_sub(self.longest.load(Ordering::Relaxed));
-        self.own.begun.set(begun + ticks.min(most));
     }
 
     /// How the members run the body, where it is not the body that says so.
