@@ -124,7 +124,7 @@ fn floor(
 /// The events that the rules of quality know, in both modes and in the kernel.
 const EVENTS: &str = "INSTRUCTIONS:uk,CYCLES:uk,REF_CYCLES:uk,INSTRUCTIONS:k,CYCLES:k";
 
-/// What the kernel did so far, and the thread's counters.
+/// The switches and faults of the thread so far, and its counters.
 fn reading(thread: &Attached, instrument: &mut impl Instrument) -> Result<quality::Reading> {
     let mut now = Reading::EMPTY;
     thread.read(&mut now)?;

@@ -99,7 +99,13 @@ fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
     }
 }
 
-/// Has the signals of the calling thread wait; the mask before. `None` where the program filters its system calls.
+/// Signals of a thread's own instructions. The kernel ends a process that blocks one, even if it has a handler: this
+/// library's for recordings that were cut short, or another tool's.
+const FAULTS: [c_int; 6] =
+    [libc::SIGBUS, libc::SIGSEGV, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS];
+
+/// Has the signals of the calling thread wait, but for faults; the mask before. `None` where the program filters its
+/// system calls.
 fn block_signals() -> Option<libc::sigset_t> {
     if system_calls::are_forbidden() {
         return None;
@@ -108,6 +114,7 @@ fn block_signals() -> Option<libc::sigset_t> {
     unsafe {
         let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&raw mut all);
+        FAULTS.iter().for_each(|&fault| _ = libc::sigdelset(&raw mut all, fault));
         let blocked = libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
         (blocked == 0).then_some(before)
     }

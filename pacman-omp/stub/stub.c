@@ -198,9 +198,13 @@ static void load(void) {
     }
     int cancel = 0, no = PTHREAD_CANCEL_DISABLE;
     if (pthread_setcancelstate) pthread_setcancelstate(no, &cancel);
-    /* A handler may call a runtime, and would load the engine within its load. */
+    /* A handler may call a runtime, and would load the engine within its load. The kernel ends a process that blocks a
+     * fault of its own instructions. */
+    static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
     sigset_t all, signals;
     __builtin_memset(&all, 0xff, sizeof all);
+    for (unsigned at = 0; at < sizeof faults / sizeof *faults; at++)
+        ((unsigned long *)&all)[0] &= ~(1ul << (faults[at] - 1));
     int is_blocked = pthread_sigmask && !pthread_sigmask(SIG_SETMASK, &all, &signals);
     int *error = __errno_location ? __errno_location() : 0, before = error ? *error : 0;
     /* In a namespace of dlmopen, into which a runtime has loaded this library, glibc has no global scope to add to. */

@@ -28,7 +28,7 @@ pub(crate) struct Stack {
     memory: File,
 }
 
-/// What is known of the files, for all processes.
+/// Facts of the files, for all processes.
 #[derive(Default)]
 pub(crate) struct Tables {
     files: HashMap<String, Option<Vec<u8>>>,

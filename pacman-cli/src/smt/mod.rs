@@ -108,7 +108,7 @@ fn choose(method: MethodArg, topology: &Topology, platform: &PlatformRef) -> Cli
 const COUNTED: &str =
     "counters were chosen: idle times would only bound how long siblings ran together";
 
-/// What this machine's counters tell, and why they were chosen.
+/// The facts that this machine's counters give, and why they were chosen.
 fn counted(topology: &Topology, platform: &PlatformRef, choice: Option<&str>) -> CliResult<Chosen> {
     if let Some(alone) = AloneShares::open(topology, platform) {
         return alone.map(|alone| Chosen::AloneShares(alone.because(choice)));
