@@ -31,9 +31,10 @@ const EVENTS: &str = "ls /sys/bus/event_source/devices/armv8_pmuv3/events";
 const PAGE_SIZE: &str = "sed -n 's/^KernelPageSize: *//p' /proc/self/smaps | head -n 1";
 const SIBLINGS: &str = "/t/lab-guest siblings";
 const ALONE: &str = "/t/lab-guest alone";
+const CONFLICTS: &str = "/t/lab-guest conflicts";
 
 static MACHINES: [Machine; 4] = [
-    machine(NEOVERSE_N1, &[DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS, ALONE]),
+    machine(NEOVERSE_N1, &[DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS, ALONE, CONFLICTS]),
     machine(
         OLYMPUS,
         &[
@@ -106,6 +107,19 @@ fn large_pages_are_there() -> bool {
         skipped_part("pages of 16 KiB", "no kernel: lab/build --arch aarch64 --pages 16");
     }
     there
+}
+
+/// Linux's driver leaves a disabled leader out when it checks that a group fits.
+#[test]
+fn one_event_too_many_is_refused_when_the_session_starts() {
+    let Some(text) = said(NEOVERSE_N1, CONFLICTS) else { return };
+    let lines: Vec<_> = text.lines().collect();
+    let [too_many, taken] = lines[..] else { panic!("{text}") };
+    assert!(
+        too_many.starts_with("too-many Conflict: ") && too_many.contains("in 2 sets"),
+        "{text}"
+    );
+    assert!(taken.starts_with("taken NotScheduled: "), "{text}");
 }
 
 #[test]
