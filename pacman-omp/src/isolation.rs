@@ -115,7 +115,7 @@ fn block_signals() -> Option<libc::sigset_t> {
         let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&raw mut all);
         FAULTS.iter().for_each(|&fault| _ = libc::sigdelset(&raw mut all, fault));
-        let blocked = libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let blocked = libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
         (blocked == 0).then_some(before)
     }
 }

@@ -205,7 +205,7 @@ static void load(void) {
     __builtin_memset(&all, 0xff, sizeof all);
     for (unsigned at = 0; at < sizeof faults / sizeof *faults; at++)
         ((unsigned long *)&all)[0] &= ~(1ul << (faults[at] - 1));
-    int is_blocked = pthread_sigmask && !pthread_sigmask(SIG_SETMASK, &all, &signals);
+    int is_blocked = pthread_sigmask && !pthread_sigmask(SIG_BLOCK, &all, &signals);
     int *error = __errno_location ? __errno_location() : 0, before = error ? *error : 0;
     /* In a namespace of dlmopen, into which a runtime has loaded this library, glibc has no global scope to add to. */
     void *engine = 0, *own = dlopen(own_path, RTLD_NOW | RTLD_NOLOAD);

@@ -68,9 +68,7 @@ impl Embedded {
         }
         // The library comes last, because it loads the engine.
         for (name, bytes) in [(ENGINE, self.engine), (FILE, self.library)] {
-            let is_there =
-                fs::metadata(folder.join(name)).is_ok_and(|file| file.len() == bytes.len() as u64);
-            if !is_there {
+            if !fs::read(folder.join(name)).is_ok_and(|there| there == bytes) {
                 atomic_write::write_in(folder, name, bytes)?;
             }
         }

@@ -21,9 +21,11 @@ fn both_files_are_written_once() {
     assert_eq!(fs::metadata(&folder).expect("a folder").mode() & 0o777, 0o700);
     OWN.write_to(&folder).expect("all is there");
     assert_eq!(looked(), first, "a file that is there stays: programs have it loaded");
-    fs::write(folder.join(ENGINE), "the").expect("it can be written");
-    OWN.write_to(&folder).expect("it can be written");
-    looked();
+    for damaged in ["the", "THE ENGINE"] {
+        fs::write(folder.join(ENGINE), damaged).expect("it can be written");
+        OWN.write_to(&folder).expect("it can be written");
+        looked();
+    }
 }
 
 #[test]
