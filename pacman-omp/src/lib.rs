@@ -42,6 +42,7 @@ mod adapt;
 mod adapted;
 mod arch;
 mod arena;
+mod block_time;
 mod counting;
 mod defect;
 mod ending;

@@ -386,3 +386,58 @@ fn a_packed_team_keeps_its_size() {
         }
     });
 }
+
+/// More threads than processors, of which libomp answers that they do not spin at all. The program ends all packing, and
+/// counts how often its threads sleep in 50 pauses between regions. One that does not spin sleeps in each.
+const PAUSES: &str = r#"
+#define _GNU_SOURCE
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+static void regions(int count) {
+    for (int i = 0; i < count; i++) {
+#pragma omp parallel
+        sched_yield();
+        for (double begin = omp_get_wtime(); omp_get_wtime() - begin < 6e-3;) {}
+    }
+}
+
+static long sleeps(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw;
+}
+
+int main(void) {
+    cpu_set_t own;
+    regions(50);
+    sched_getaffinity(0, sizeof own, &own);
+    regions(3);
+    long before = sleeps();
+    regions(50);
+    printf("%ld\n", sleeps() - before);
+    return 0;
+}
+"#;
+
+#[test]
+fn threads_of_libomp_spin_again_after_packed_executions() {
+    let _turn = alone();
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("clang", &["-O1", "-fopenmp"], PAUSES) else { return };
+    let path = scratch.path("report.json");
+    for threads in [processors, processors + 1] {
+        let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
+        command.env("OMP_NUM_THREADS", threads.to_string()).arg(&path).args(["--", "env"]);
+        let answer = command.arg("PACMAN_OMP_PACK=1x1").arg(&program).output().expect("it runs");
+        let sleeps: u32 = text(&answer.stdout).trim().parse().expect("a number");
+        assert!(sleeps < 25, "{threads} threads: {sleeps} of {} pauses", 50 * (threads - 1));
+        let report = fs::read_to_string(&path).expect("a report");
+        let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+        let reduced = &report["processes"][0]["regions"][0]["adaptation"]["reduced"];
+        assert!(processors == 1 || reduced.as_u64() > Some(25), "{report}");
+    }
+}

@@ -3,12 +3,11 @@
 use std::cell::Cell;
 
 use pacman_adapt::packing::{Ended, Next, Packing};
-use pacman_regions::RuntimeFamily;
 use pacman_regions::watch::{Phase, Seen, since_boot};
 use std::time::Duration;
 use try_lock::TryLock;
 
-use crate::function::Function;
+use crate::block_time;
 use crate::isolation::isolated;
 use crate::notes;
 use crate::packing::crew::{self, Packed, PackingSlot};
@@ -237,7 +236,7 @@ fn forget(current: &mut Current) {
     current.target = None;
     current.cause = None;
     if let Some((runtime, milliseconds)) = current.block_time.take() {
-        set_block_time(runtime, milliseconds);
+        block_time::set(runtime, milliseconds);
     }
 }
 
@@ -336,24 +335,8 @@ fn other_root() {
 
 /// Has packed threads of libomp sleep instead of spin, unless the user has said how they wait.
 fn block(current: &mut Current, runtime: &'static Runtime) {
-    let says = |name: &str| std::env::var_os(name).is_some();
-    if runtime.family == RuntimeFamily::Libgomp || current.block_time.is_some() {
-        return;
+    if current.block_time.is_none() {
+        let before = isolated(|| block_time::end(runtime).ok());
+        current.block_time = before.map(|before| (runtime, before));
     }
-    if isolated(|| says("KMP_BLOCKTIME") || says("OMP_WAIT_POLICY")) {
-        return;
-    }
-    let Some(question) = runtime.question(Function::kmp_get_blocktime) else { return };
-    let before = question();
-    if set_block_time(runtime, 0) {
-        current.block_time = Some((runtime, before));
-    }
-}
-
-fn set_block_time(runtime: &Runtime, milliseconds: i32) -> bool {
-    let Some(real) = runtime.real(Function::kmp_set_blocktime) else { return false };
-    // SAFETY: libomp's function of that name takes milliseconds as an int.
-    let real: extern "C" fn(i32) = unsafe { std::mem::transmute(real) };
-    real(milliseconds);
-    true
 }

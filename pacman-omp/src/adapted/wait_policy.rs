@@ -12,8 +12,8 @@ use std::cell::Cell;
 use pacman_regions::arena::Widths;
 use pacman_regions::{RuntimeFamily, Waiting};
 
+use crate::block_time::{self, Kept};
 use crate::floating;
-use crate::function::Function;
 use crate::notes;
 use crate::process;
 use crate::runtime::Runtime;
@@ -110,7 +110,7 @@ impl WaitPolicy {
             return;
         }
         if let WaitMode::Block { before } = mode {
-            set(runtime, before);
+            block_time::set(runtime, before);
             notes::note("idle workers spin again: too many regions need them".to_owned());
             return self.mode.set(WaitMode::Keep);
         }
@@ -133,28 +133,19 @@ impl WaitMode {
 }
 
 /// Makes workers block at once, and answers the milliseconds that they spun before. `None` if the user
-/// forbids it or has set the policy, or if the runtime has no such call.
+/// forbids it, or if it is [kept](Kept).
 #[cold]
 fn block(runtime: &Runtime) -> Option<i32> {
     if process::options().waiting == Waiting::Keep {
         return None;
     }
-    if std::env::var_os("KMP_BLOCKTIME").is_some() || std::env::var_os("OMP_WAIT_POLICY").is_some()
-    {
-        notes::note("idle workers wait as the user has set it".to_owned());
-        return None;
-    }
-    let before = runtime.question(Function::kmp_get_blocktime)?();
-    set(runtime, 0).then_some(before)
-}
-
-/// Makes workers spin for `milliseconds`; false if the runtime cannot.
-fn set(runtime: &Runtime, milliseconds: i32) -> bool {
-    let Some(real) = runtime.real(Function::kmp_set_blocktime) else { return false };
-    // SAFETY: libomp's function of that name takes milliseconds as an int.
-    let real: extern "C" fn(i32) = unsafe { std::mem::transmute(real) };
-    real(milliseconds);
-    true
+    block_time::end(runtime)
+        .inspect_err(|kept| {
+            if *kept == Kept::OfUser {
+                notes::note("idle workers wait as the user has set it".to_owned());
+            }
+        })
+        .ok()
 }
 
 #[cfg(test)]
