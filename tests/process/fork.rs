@@ -60,3 +60,33 @@ fn a_child_lets_go_and_starts_afresh() {
     thread.end(phase).unwrap();
     assert!(session.report().threads[0].phases[0].counts[0].raw.sum > 0);
 }
+
+/// The page faults of a child that ends at once.
+fn faults(fork: impl FnOnce() -> libc::pid_t) -> i64 {
+    let pid = fork();
+    assert!(pid >= 0, "{}", std::io::Error::last_os_error());
+    if pid == 0 {
+        // SAFETY: ends the child without running the parent's destructors.
+        unsafe { libc::_exit(0) };
+    }
+    // SAFETY: an all-zero structure, which the call fills.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: waits for the child just made.
+    assert_eq!(unsafe { libc::wait4(pid, std::ptr::null_mut(), 0, &mut usage) }, pid);
+    usage.ru_minflt
+}
+
+/// The handlers of forks look at what the process has, and not at the room for more.
+#[test]
+fn the_handlers_of_a_fork_touch_few_pages() {
+    pacman_core::backend::install_atfork();
+    // SAFETY: the child only ends.
+    let handled = faults(|| unsafe { libc::fork() });
+    let none: *const u8 = std::ptr::null();
+    let flags = libc::SIGCHLD;
+    // SAFETY: the same without the C library, which knows the handlers.
+    let bare = faults(|| unsafe {
+        libc::syscall(libc::SYS_clone, flags, none, none, none, 0) as libc::pid_t
+    });
+    assert!(handled < bare + 60, "{handled} page faults, and {bare} without handlers");
+}

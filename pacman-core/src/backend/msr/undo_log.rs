@@ -33,6 +33,9 @@ const CLOSED: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Table<const LOGS: usize, const REGISTERS: usize> {
     gate: AtomicU32,
+    /// The logs that were ever taken are the first ones, so many. A log fills pages, and looking at all of them would have the
+    /// kernel make hundreds of pages at every fork.
+    ever: AtomicU32,
     logs: [Log<REGISTERS>; LOGS],
 }
 
@@ -167,9 +170,23 @@ impl<const LOGS: usize, const REGISTERS: usize> Table<LOGS, REGISTERS> {
     new!(
         /// With an open gate and free logs. All bits are zero: a static table takes no room in the
         /// program's file, and no memory where it is not used.
-        new = Table { gate: AtomicU32::new(OPEN), logs: [const { Log::new() }; LOGS] },
-        of loom Table { gate: AtomicU32::new(OPEN), logs: std::array::from_fn(|_| Log::new()) }
+        new = Table {
+            gate: AtomicU32::new(OPEN),
+            ever: AtomicU32::new(0),
+            logs: [const { Log::new() }; LOGS],
+        },
+        of loom Table {
+            gate: AtomicU32::new(OPEN),
+            ever: AtomicU32::new(0),
+            logs: std::array::from_fn(|_| Log::new()),
+        }
     );
+
+    /// The logs that were ever taken.
+    fn ever(&self) -> &[Log<REGISTERS>] {
+        // ATOMICS: Acquire, for a handler without the gate; see `GateGuard::take`.
+        &self.logs[..self.ever.load(Ordering::Acquire) as usize]
+    }
 
     /// Waits at the gate; `None` if it was closed for good.
     ///
@@ -194,7 +211,7 @@ impl<const LOGS: usize, const REGISTERS: usize> Table<LOGS, REGISTERS> {
     /// Gives up all logs in a forked child, while it has one thread: the registers are the
     /// parent's.
     pub(super) fn disown_all(&self) {
-        for log in self.logs.iter().filter(|log| log.taken.load(Ordering::Relaxed) != 0) {
+        for log in self.ever().iter().filter(|log| log.taken.load(Ordering::Relaxed) != 0) {
             log.len.store(0, Ordering::Relaxed);
             log.bound.store(FORKED, Ordering::Relaxed);
         }
@@ -215,7 +232,18 @@ impl<'a, const LOGS: usize, const REGISTERS: usize> GateGuard<'a, LOGS, REGISTER
     /// A free log, for counters on `cpu`; `None` when all are taken.
     pub(super) fn take(&self, cpu: u32, device: [u64; 3]) -> Option<&'a Log<REGISTERS>> {
         // ATOMICS: Relaxed here and in `leave`, because the gate orders them.
-        let log = self.table.logs.iter().find(|log| log.taken.load(Ordering::Relaxed) == 0)?;
+        let free = |log: &&Log<REGISTERS>| log.taken.load(Ordering::Relaxed) == 0;
+        let ever = self.table.ever();
+        let log = match ever.iter().find(free) {
+            Some(log) => log,
+            None => {
+                let log = self.table.logs.get(ever.len())?;
+                // ATOMICS: Release. No register of the log is noted yet, so a handler without the gate that does not see
+                // this misses nothing.
+                self.table.ever.store(ever.len() as u32 + 1, Ordering::Release);
+                log
+            }
+        };
         log.taken.store(1, Ordering::Relaxed);
         log.device
             .iter()
@@ -233,7 +261,7 @@ impl<'a, const LOGS: usize, const REGISTERS: usize> GateGuard<'a, LOGS, REGISTER
 
     /// Passes every entry that is not undone to `restore`, with the device of its log.
     pub(super) fn undo_all(&self, mut restore: impl FnMut([u64; 3], Before)) {
-        self.table.logs.iter().for_each(|log| log.undo(&mut restore));
+        self.table.ever().iter().for_each(|log| log.undo(&mut restore));
     }
 
     /// Leaves and closes the gate for good, because the process is about to end.
