@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from typing import Any, Callable, List, Sequence, Type
 
 import pandas as pd
+
+from .metrics import IPC
 
 #: The widest line.
 WIDTH = 100
@@ -68,7 +71,7 @@ def _line(cells: Sequence[str], names: Sequence[str], widths: "dict[str, int]") 
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame in texts: times and counts with their units, the ratio of instructions and cycles."""
+    """The frame in texts: times and counts with their units, and instructions per cycle."""
     shown = pd.DataFrame(index=range(len(frame)))
 
     def add(title: str, name: str, text: Callable[[Any], str]) -> None:
@@ -88,11 +91,17 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
         event, _, unit = str(name).partition(" [")
         is_time = unit == "ns]"
         add(event, name, (lambda value: seconds(value * 1e-9)) if is_time else count)
-    by_event = {str(name).split(" [")[0].rstrip("?"): name for name in events}
-    if {"CYCLES", "INSTRUCTIONS"} <= by_event.keys():
-        ratio = pd.to_numeric(frame[by_event["INSTRUCTIONS"]], errors="coerce").astype("Float64")
-        ratio = ratio / frame[by_event["CYCLES"]].astype("Float64").replace(0, pd.NA)
-        shown["IPC"] = ["-" if pd.isna(value) else f"{value:.3f}" for value in ratio.tolist()]
+    counts = {
+        str(name).split(" [")[0].rstrip("?"): pd.to_numeric(frame[name], errors="coerce")
+        .astype("Float64")
+        .to_numpy("float64", na_value=math.nan)
+        for name in events
+    }
+    try:
+        ratio = pd.DataFrame(counts).eval(IPC, engine="python").tolist()
+    except NameError:
+        return shown
+    shown["IPC"] = [f"{value:.3f}" if math.isfinite(value) else "-" for value in ratio]
     return shown
 
 

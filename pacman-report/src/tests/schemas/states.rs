@@ -1,5 +1,6 @@
-//! The table of states in the manual and in Python.
+//! What Python has of the tables of this package, and the manual's table of states.
 
+use pacman_metrics::language::named;
 use pacman_regions::Cause;
 
 use super::held;
@@ -72,6 +73,21 @@ fn python() -> String {
          #: In the order of the bars: name, colour as on the HTML page, causes of waits.\n\
          STATES: Tuple[Tuple[str, str, Tuple[str, ...]], ...] = (\n{rows})\n"
     )
+}
+
+/// Python's formula of the figure that its table of phases has.
+fn metrics() -> String {
+    let ipc = named("ipc").expect("it is built in");
+    format!(
+        "\"\"\"Formulas of the built-in metrics that the table of phases has; tests of pacman-report write this file.\"\"\"\n\n\
+         #: Instructions per cycle, by the names of events.\nIPC = \"{}\"\n",
+        ipc.expression()
+    )
+}
+
+#[test]
+fn python_has_the_formula_of_instructions_per_cycle() {
+    held::hold_file("../python/src/pacman_pmu/metrics.py", &metrics());
 }
 
 #[test]
