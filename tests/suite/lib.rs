@@ -18,4 +18,4 @@ pub use barrier::Barrier;
 pub use interleave::interleave;
 pub use quota_group::QuotaGroup;
 pub use skip::{Skip, skipped, skipped_part, skips};
-pub use snapshot::snapshot;
+pub use snapshot::{Texts, snapshot};

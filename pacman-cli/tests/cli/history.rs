@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::schema::Schema;
 use super::scratch::Scratch;
-use super::{pacman_pmu, text};
+use super::{pacman_pmu, refused, text, told};
 
 const SOURCE: &str = "int main(void) {
   for (int i = 0; i < 20; i++) {
@@ -85,19 +85,17 @@ fn a_run_without_a_label_has_the_name_of_its_file_and_errors_are_one_line() {
     assert_eq!(labels, ["c1", "c2"]);
     let other = file("other.json", &report("./another"));
     let stat = file("stat.json", r#"{"format": "pacman-stat", "version": 1}"#);
-    for (arguments, status, why) in [
-        (vec![&*one, &stat], 2, "it is a pacman-stat, not a report of pacman-pmu run"),
-        (vec![&one, &other], 2, "they are of different programs, app and another"),
-        (vec![&one, "--json"], 2, "alone: name a second report"),
-        (vec![&one, &two, "-o", "page.pdf"], 2, "it ends in .txt, .json or .html"),
-        (vec![&one, &two, "-o", &one], 2, "it is one of the reports"),
-        (vec![&one, &two, "--threshold", "-1"], 2, "--threshold"),
-        (vec![&one, &two, "-o", "/no/such/page.html"], 4, "cannot write /no/such/page.html: "),
+    let mut told = told("history: refusals");
+    for (arguments, status) in [
+        (vec![&*one, &stat], 2),
+        (vec![&one, &other], 2),
+        (vec![&one, "--json"], 2),
+        (vec![&one, &two, "-o", "page.pdf"], 2),
+        (vec![&one, &two, "-o", &one], 2),
+        (vec![&one, &two, "--threshold", "-1"], 2),
+        (vec![&one, &two, "-o", "/no/such/page.html"], 4),
     ] {
         let answer = pacman_pmu(&["report"]).args(&arguments).output().expect("it runs");
-        let said = text(&answer.stderr);
-        assert_eq!(answer.status.code(), Some(status), "{arguments:?}: {said}");
-        assert!(said.contains(why) && said.lines().count() == 1, "{arguments:?}: {said}");
-        assert_eq!(text(&answer.stdout), "");
+        refused(&mut told, &answer, status, &scratch);
     }
 }

@@ -76,6 +76,8 @@ mod width;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use self::scratch::Scratch;
+use pacman_suite::Texts;
 use pacman_suite::command::with_default_signals;
 
 /// `pacman-pmu` with `arguments`, ready to be spawned.
@@ -99,6 +101,20 @@ fn library() -> PathBuf {
 
 fn run(arguments: &[&str]) -> Output {
     pacman_pmu(arguments).output().expect("the command was built")
+}
+
+/// What commands of a test say, for its section of a file of snapshots.
+fn told(title: &'static str) -> Texts {
+    Texts::new(env!("CARGO_MANIFEST_DIR"), "snapshots/refusals.txt", title)
+}
+
+/// One line on standard error, nothing on standard output, and this status. Adds the line, without the place of files
+/// of the test.
+fn refused(told: &mut Texts, output: &Output, status: i32, scratch: &Scratch) {
+    let line = text(&output.stderr);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(status), ""), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    told.add(line.replace(&scratch.named(""), ""));
 }
 
 fn text(bytes: &[u8]) -> &str {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::run_page::open;
 use super::run_report::{report, report_of};
 use super::scratch::Scratch;
-use super::{pacman_pmu, text};
+use super::{pacman_pmu, refused, text, told};
 
 #[test]
 fn a_report_of_before_becomes_the_page_that_run_would_have_written() {
@@ -49,22 +49,20 @@ fn each_kind_of_error_is_one_line() {
     let endless = file("endless.json", number);
     let own = file("own.html", "{}");
     let run = file("run.json", r#"{"format": "pacman-run", "version": 3, "processes": []}"#);
-    for (arguments, status, why) in [
-        (vec!["/no/such.json"], 2, "cannot read /no/such.json: No such file or directory"),
-        (vec![&*no_json], 2, "it is not a JSON report; pacman-pmu run -o FILE.json writes one"),
-        (vec![&other], 2, "it is a pacman-stat, not a report of pacman-pmu run"),
-        (vec![&later], 2, "it has version 99 of the format, not 3: run the program again"),
-        (vec![&damaged], 2, "damaged.json: invalid type: integer `7`, expected a sequence"),
-        (vec![&endless], 2, "endless.json: number out of range at line 1 column 73"),
-        (vec![&run, "-o", "page.pdf"], 2, "name a file that ends in .html"),
-        (vec![&own, "-o", &own], 2, "it is the report itself"),
-        (vec![&run, "-o", "/no/such/page.html"], 4, "cannot write /no/such/page.html: "),
+    let mut told = told("report: refusals");
+    for (arguments, status) in [
+        (vec!["/no/such.json"], 2),
+        (vec![&*no_json], 2),
+        (vec![&other], 2),
+        (vec![&later], 2),
+        (vec![&damaged], 2),
+        (vec![&endless], 2),
+        (vec![&run, "-o", "page.pdf"], 2),
+        (vec![&own, "-o", &own], 2),
+        (vec![&run, "-o", "/no/such/page.html"], 4),
     ] {
         let answer = pacman_pmu(&["report"]).args(&arguments).output().expect("it runs");
-        let said = text(&answer.stderr);
-        assert_eq!(answer.status.code(), Some(status), "{arguments:?}: {said}");
-        assert!(said.contains(why) && said.lines().count() == 1, "{arguments:?}: {said}");
-        assert_eq!(text(&answer.stdout), "");
+        refused(&mut told, &answer, status, &scratch);
     }
 }
 

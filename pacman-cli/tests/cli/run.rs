@@ -11,7 +11,7 @@ use pacman_regions::arena::image_of;
 use pacman_suite::command::with_default_signals;
 
 use super::scratch::Scratch;
-use super::{pacman_pmu, text};
+use super::{pacman_pmu, refused, text, told};
 
 /// The recording as the library leaves it, in a file for `TEST_RECORDING`.
 pub(super) fn recorded(scratch: &Scratch, recording: &str) -> PathBuf {
@@ -98,29 +98,16 @@ fn strict_runs_nothing_that_cannot_be_observed() {
 
 #[test]
 fn bad_input_gets_one_line_and_nothing_runs() {
-    for (arguments, line) in [
-        (&["run"][..], "the following required arguments were not provided: <COMMAND>..."),
-        (
-            &["run", "-o", "-", "--", "echo", "ran"],
-            "-o - is not possible: standard output is the program's",
-        ),
-        (
-            &["run", "-o", "report.pdf", "--", "echo", "ran"],
-            "cannot tell the form of a report from report.pdf: it ends in .txt, .csv, .json, .html, .trace.json, .pftrace, .talp.json or \
-             .prom",
-        ),
-        (
-            &["run", "--adapt", "--objective", "speed", "--", "echo", "ran"],
-            "invalid value 'speed' for '--objective <WHAT>': objective must be one of time, energy, edp, ed2p, got \"speed\"",
-        ),
-        (
-            &["run", "--adapt", "--max-loss", "5", "--", "echo", "ran"],
-            "invalid value '5' for '--max-loss <PART>': a loss must be from 0% to 100%, got \"5\"",
-        ),
+    let (mut told, scratch) = (told("run: bad input gets one line"), Scratch::new());
+    for arguments in [
+        &["run"][..],
+        &["run", "-o", "-", "--", "echo", "ran"],
+        &["run", "-o", "report.pdf", "--", "echo", "ran"],
+        &["run", "--adapt", "--objective", "speed", "--", "echo", "ran"],
+        &["run", "--adapt", "--max-loss", "5", "--", "echo", "ran"],
     ] {
         let answer = without_library(arguments).output().expect("it runs");
-        assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""), "{arguments:?}");
-        assert_eq!(text(&answer.stderr), format!("pacman-pmu: {line}\n"));
+        refused(&mut told, &answer, 2, &scratch);
     }
     let lone = without_library(&["run", "--max-threads", "2", "--", "echo", "ran"]).output();
     let lone = lone.expect("it runs");

@@ -8,7 +8,7 @@ use std::process::Output;
 use serde_json::Value;
 
 use super::scratch::Scratch;
-use super::{finding, pacman_pmu, run, text};
+use super::{finding, pacman_pmu, refused, run, text, told};
 
 fn json(answer: &Output) -> Value {
     let said = text(&answer.stdout);
@@ -145,18 +145,14 @@ fn the_report_is_kept_in_the_form_that_its_name_asks_for() {
 
 #[test]
 fn bad_input_is_refused_before_anything_runs() {
-    for (arguments, line) in [
-        (&["-e", "page-falts"][..], "nearest: page-faults"),
-        (&["-e", "major-faults"], "cannot validate major-faults: no kernel knows its count"),
-        (&["-e", "task-clock@sleep"], "cannot validate on \"sleep\": no such kernel; there are"),
-        (&["-e", ","], "cannot count an empty list of events"),
-        (&["--repeat", "2"], "2 is not in 3..=1000"),
-    ] {
-        let answer = run(&[&["validate"][..], arguments].concat());
-        assert_eq!(answer.status.code(), Some(2), "{arguments:?}");
-        let said = text(&answer.stderr);
-        assert!(said.contains(line) && said.lines().count() == 1, "{said}");
-        assert_eq!(text(&answer.stdout), "");
+    let answer = run(&["validate", "-e", "page-falts"]);
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""));
+    assert!(text(&answer.stderr).ends_with("nearest: page-faults\n"), "{answer:?}");
+    let (mut told, scratch) = (told("validate: bad input"), Scratch::new());
+    for arguments in
+        [&["-e", "major-faults"][..], &["-e", "task-clock@sleep"], &["-e", ","], &["--repeat", "2"]]
+    {
+        refused(&mut told, &run(&[&["validate"][..], arguments].concat()), 2, &scratch);
     }
 }
 
@@ -164,20 +160,14 @@ fn bad_input_is_refused_before_anything_runs() {
 fn counts_that_are_made_up_are_not_validated() {
     let answer = run(&["--machine", "haswell", "validate", "-e", "INSTRUCTIONS"]);
     assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""));
-    assert_eq!(
-        text(&answer.stderr).lines().last().unwrap_or_default(),
-        "pacman-pmu: cannot validate on simulated machine haswell: its counts are made up; leave --machine out"
-    );
+    let line = text(&answer.stderr).lines().last().unwrap_or_default();
+    told("validate: a simulated machine").add(line);
 }
 
 #[test]
 fn a_report_that_cannot_be_kept_is_refused_before_anything_runs() {
     let answer = run(&["validate", "-o", "/nowhere/report"]);
-    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(4), ""));
-    assert_eq!(
-        text(&answer.stderr),
-        "pacman-pmu: cannot write /nowhere/report: No such file or directory (os error 2); name a file in a directory that can be written\n"
-    );
+    refused(&mut told("validate: no place for a report"), &answer, 4, &Scratch::new());
 }
 
 #[test]
