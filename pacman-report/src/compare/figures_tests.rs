@@ -22,7 +22,7 @@ fn a_comparison_has_every_figure_of_both_sides() {
     };
     let [before, after] = [read(&texts[0]), read(&texts[1])];
     let comparison = Comparison::of(from_ref(&before), from_ref(&after), 0.05, true);
-    let compared = document::value(&json::document(&comparison));
+    let compared = document::value(&json::document(&comparison, 0.05, 0.01));
     let region = &compared["regions"][0];
     for (text, side) in texts.iter().zip(["before", "after"]) {
         let report: Value = serde_json::from_str(text).expect("JSON");

@@ -1,4 +1,4 @@
-//! A comparison for programs.
+//! A comparison for programs, and for its page.
 
 use serde::Serialize;
 
@@ -6,6 +6,7 @@ use super::comparison::{Comparison, Key, Pair};
 use super::figures::Figures;
 use super::reduced::Side;
 use super::text;
+use crate::run::{StateMember, thread_states};
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -16,6 +17,8 @@ pub(crate) struct Document<'a> {
     /// Rises where a member changes its meaning or disappears.
     #[cfg_attr(test, schemars(extend("const" = 1)))]
     version: u32,
+    /// Both times, and what got slower or faster, in a sentence.
+    headline: String,
     /// Reports before.
     before: &'a Side,
     /// Reports after.
@@ -28,6 +31,8 @@ pub(crate) struct Document<'a> {
     only_before: &'a [Key],
     /// Regions of the second side alone.
     only_after: &'a [Key],
+    /// The states of threads in regions, in the order in which they are shown.
+    thread_states: Vec<StateMember<'a>>,
     /// Facts that a reader of the figures must know.
     notes: Vec<String>,
 }
@@ -61,16 +66,19 @@ struct PairDocument<'a> {
     after: &'a Figures,
 }
 
-pub(super) fn document(comparison: &Comparison) -> Document<'_> {
+/// Regions with less than the part `least` of the time are not called slower.
+pub(super) fn document(comparison: &Comparison, threshold: f64, least: f64) -> Document<'_> {
     Document {
         format: "pacman-compare",
         version: 1,
+        headline: text::summary(comparison, threshold, least),
         before: &comparison.before,
         after: &comparison.after,
         program: pair(&comparison.whole),
         regions: comparison.regions.iter().map(|(key, pair)| region(key, pair)).collect(),
         only_before: &comparison.only_before,
         only_after: &comparison.only_after,
+        thread_states: thread_states(),
         notes: text::notes(comparison),
     }
 }

@@ -5,10 +5,14 @@ mod figures;
 #[cfg(test)]
 mod figures_tests;
 mod history;
-mod html;
 mod input;
 mod json;
+#[cfg(test)]
+mod made;
 mod noise;
+mod page;
+#[cfg(test)]
+mod page_tests;
 mod places;
 mod reduced;
 #[cfg(test)]
@@ -53,8 +57,8 @@ impl Form {
     pub fn text(self, comparison: &Comparison, threshold: f64, least: f64, width: usize) -> String {
         match self {
             Form::Text => text::write(comparison, threshold, least, width),
-            Form::Json => document::text(&json::document(comparison)),
-            Form::Html => html::write(comparison, threshold, least),
+            Form::Json => document::text(&json::document(comparison, threshold, least)),
+            Form::Html => page::of(&json::document(comparison, threshold, least)),
         }
     }
 

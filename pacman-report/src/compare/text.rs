@@ -37,7 +37,7 @@ pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64, width: 
 }
 
 /// The regions of one side.
-pub(super) fn unmatched(comparison: &Comparison) -> Vec<String> {
+fn unmatched(comparison: &Comparison) -> Vec<String> {
     let sides = [(&comparison.only_before, "before"), (&comparison.only_after, "after")];
     let line = |key: &Key, side: &str| format!("only {side}, {}: {}", share(key.share), title(key));
     sides.iter().flat_map(|(keys, side)| keys.iter().map(move |key| line(key, side))).collect()
@@ -95,7 +95,7 @@ pub(super) fn summary(comparison: &Comparison, threshold: f64, least: f64) -> St
     )
 }
 
-pub(super) fn about(side: &Side) -> String {
+fn about(side: &Side) -> String {
     let processor = side.processor.as_deref().unwrap_or("unknown processor");
     clean(&format!(
         "{}; {}; {}; {}, {processor}; {}",
@@ -138,7 +138,7 @@ pub(super) fn interval(ratio: Option<Ratio>) -> String {
 }
 
 /// The factors of the efficiency tree, side by side.
-pub(super) fn factor_rows(comparison: &Comparison) -> Vec<(&'static str, f64, f64)> {
+fn factor_rows(comparison: &Comparison) -> Vec<(&'static str, f64, f64)> {
     let (Some(before), Some(after)) = (&comparison.before.factors, &comparison.after.factors)
     else {
         return Vec::new();
@@ -218,7 +218,7 @@ fn waits(comparison: &Comparison) -> Option<Grid> {
 }
 
 /// Useful time, then the causes of waiting by their time on either side; those below 1 % are left out.
-pub(super) fn causes(pair: &Pair) -> Vec<(String, f64, f64)> {
+fn causes(pair: &Pair) -> Vec<(String, f64, f64)> {
     let all = |waits: &BTreeMap<String, f64>| waits.values().sum::<f64>();
     let least = 0.01 * all(&pair.before.waits).max(all(&pair.after.waits));
     let names: BTreeSet<&String> =

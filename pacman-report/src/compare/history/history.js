@@ -1,23 +1,5 @@
 // Draws a history: the program over its runs, then its regions.
 
-const FACTORS = [['parallel', 'parallel efficiency'], ['serialization', 'serialization'], ['load_balance', 'load balance'],
-  ['scheduling', 'scheduling'], ['mpi', 'MPI']];
-const VERDICTS = { slower: '▲ slower', faster: '▼ faster', same: '= same', unclear: '? unclear' };
-
-function changeOf(ratio) {
-  if (typeof ratio !== 'number') return ABSENT;
-  const percent = 100 * (ratio - 1), text = Math.abs(percent).toFixed(1);
-  return (percent < 0 && text !== '0.0' ? '-' : '+') + text + ' %';
-}
-function verdictOf(step) {
-  return step && step.verdict ? el('span', { class: 'verdict-' + step.verdict }, VERDICTS[step.verdict]) : ABSENT;
-}
-function intervalOf(step) {
-  return step && typeof step.low === 'number' ? changeOf(step.low) + ' to ' + changeOf(step.high) : ABSENT;
-}
-function partOf(value) { return typeof value === 'number' ? share(value) : ABSENT; }
-function titleOf(region) { return region.file ? region.name + '  ' + last(region.file) : region.name; }
-
 // The interval of a run's time, by what the run before took.
 function timesOf(steps) {
   return steps.map((step, at) => step && steps[at - 1] && typeof step.low === 'number'
@@ -129,8 +111,7 @@ function draw(report) {
     el('h1', null, rest.length ? rest.join(': ') : program),
     el('section', { class: 'program' }, el('h2', null, 'Program'), el('div', { class: 'charts' }, charts)),
     report.regions.length && regionSection(report, labels), runTable(report),
-    report.notes.length && el('section', { class: 'notes' }, el('h2', null, 'Notes'),
-      el('ul', null, report.notes.map(note => el('li', null, note)))),
+    noteSection(report.notes),
   ].filter(Boolean));
   document.title = clean(last(run.command[0] || '?')) + ' – history';
 }

@@ -25,12 +25,8 @@ pub(super) fn write(form: Form, history: &History, width: usize) -> String {
 
 /// The page, which loads nothing.
 pub(super) fn page(history: &History) -> String {
-    page_of(document::line(&json::document(history)).as_bytes())
-}
-
-/// The page of a history's JSON document.
-pub(super) fn page_of(document: &[u8]) -> String {
-    run::assembled(TITLE, STYLE, document, SCRIPT)
+    let document = document::line(&json::document(history));
+    run::assembled(TITLE, STYLE, document.as_bytes(), SCRIPT)
 }
 
 /// The title, and what shows a history without a script.
@@ -38,13 +34,14 @@ const TITLE: [&str; 2] = ["history", "report</code> prints it."];
 const STYLE: &str = concat!(
     include_str!("../../run/page/page.css"),
     include_str!("../../run/page/pictures.css"),
-    include_str!("history.css"),
+    include_str!("../changes.css"),
 );
 const SCRIPT: &str = concat!(
     "'use strict';\n(() => {\n",
     include_str!("../../run/page/amounts.js"),
     include_str!("../../run/page/elements.js"),
     include_str!("../../run/page/states.js"),
+    include_str!("../changes.js"),
     include_str!("charts.js"),
     include_str!("history.js"),
     include_str!("../../run/page/reading.js"),
