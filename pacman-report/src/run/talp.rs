@@ -7,7 +7,7 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::report::{Losses, MpiFactors, ProcessReport, RegionReport, Report};
@@ -65,14 +65,24 @@ struct Entry {
     efficiency: Option<OmpEfficiency>,
 }
 
-#[derive(Serialize)]
+/// Seconds of all threads, written as nanoseconds: useful, and lost by reason.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Times {
-    useful_time: u64,
-    mpi_time: u64,
-    omp_load_imbalance_time: u64,
-    omp_scheduling_time: u64,
-    omp_serialization_time: u64,
+    #[serde(serialize_with = "in_nanoseconds")]
+    useful_time: f64,
+    #[serde(serialize_with = "in_nanoseconds")]
+    mpi_time: f64,
+    #[serde(serialize_with = "in_nanoseconds")]
+    omp_load_imbalance_time: f64,
+    #[serde(serialize_with = "in_nanoseconds")]
+    omp_scheduling_time: f64,
+    #[serde(serialize_with = "in_nanoseconds")]
+    omp_serialization_time: f64,
+}
+
+fn in_nanoseconds<S: Serializer>(seconds: &f64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u64(nanoseconds(*seconds))
 }
 
 #[derive(Serialize)]
@@ -97,54 +107,39 @@ struct OmpEfficiency {
     omp_serialization_efficiency: f64,
 }
 
-/// Seconds of all threads: useful, and lost by reason.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seconds {
-    useful: f64,
-    mpi: f64,
-    uneven: f64,
-    common: f64,
-    serial: f64,
-}
-
-impl Seconds {
-    fn of(serial: f64, losses: &Losses) -> Seconds {
+impl Times {
+    fn of(serial: f64, losses: &Losses) -> Times {
         let Losses { there, mpi, uneven, common, .. } = *losses;
-        let useful = (there - mpi - uneven - common).max(0.0);
-        Seconds { useful, mpi, uneven, common, serial: serial.max(0.0) }
+        Times {
+            useful_time: (there - mpi - uneven - common).max(0.0),
+            mpi_time: mpi,
+            omp_load_imbalance_time: uneven,
+            omp_scheduling_time: common,
+            omp_serialization_time: serial.max(0.0),
+        }
     }
 
-    fn add(&mut self, other: &Seconds) {
-        self.useful += other.useful;
-        self.mpi += other.mpi;
-        self.uneven += other.uneven;
-        self.common += other.common;
-        self.serial += other.serial;
+    fn add(&mut self, other: &Times) {
+        self.useful_time += other.useful_time;
+        self.mpi_time += other.mpi_time;
+        self.omp_load_imbalance_time += other.omp_load_imbalance_time;
+        self.omp_scheduling_time += other.omp_scheduling_time;
+        self.omp_serialization_time += other.omp_serialization_time;
     }
 
     /// DLB's formulas, in which time in MPI is useful to OpenMP.
     fn efficiency(&self) -> Option<OmpEfficiency> {
-        let Seconds { useful, mpi, uneven, common, serial } = *self;
-        let works = useful + mpi;
-        let all = works + uneven + common + serial;
+        let (works, serial) = (self.useful_time + self.mpi_time, self.omp_serialization_time);
+        let balanced = works + serial + self.omp_load_imbalance_time;
+        let all = balanced + self.omp_scheduling_time;
         let part = |above: f64, below: f64| if below > 0.0 { rounded(above / below) } else { 1.0 };
         (all > 0.0).then(|| OmpEfficiency {
-            parallel_efficiency: part(useful, all),
+            parallel_efficiency: part(self.useful_time, all),
             omp_parallel_efficiency: part(works, all),
-            omp_load_balance: part(works + serial, works + serial + uneven),
-            omp_scheduling_efficiency: part(works + serial + uneven, all),
+            omp_load_balance: part(works + serial, balanced),
+            omp_scheduling_efficiency: part(balanced, all),
             omp_serialization_efficiency: part(works, works + serial),
         })
-    }
-
-    fn times(&self) -> Times {
-        Times {
-            useful_time: nanoseconds(self.useful),
-            mpi_time: nanoseconds(self.mpi),
-            omp_load_imbalance_time: nanoseconds(self.uneven),
-            omp_scheduling_time: nanoseconds(self.common),
-            omp_serialization_time: nanoseconds(self.serial),
-        }
     }
 }
 
@@ -159,7 +154,7 @@ struct Sum {
     measurements: u64,
     parallels: u64,
     /// `None` if a process does not know its own.
-    seconds: Option<Seconds>,
+    times: Option<Times>,
     /// Cycles and instructions of useful time.
     counts: Option<(u64, u64)>,
 }
@@ -173,19 +168,19 @@ impl Default for Sum {
             elapsed: 0.0,
             measurements: 0,
             parallels: 0,
-            seconds: Some(Seconds::default()),
+            times: Some(Times::default()),
             counts: Some((0, 0)),
         }
     }
 }
 
 impl Sum {
-    fn add(&mut self, process: &ProcessReport, threads: u32, elapsed: f64, of: Option<Seconds>) {
+    fn add(&mut self, process: &ProcessReport, threads: u32, elapsed: f64, of: Option<Times>) {
         self.cpus += u64::from(threads);
         self.ranks += u64::from(process.process.rank.is_some());
         self.hosts.insert(process.process.host.clone());
         self.elapsed = self.elapsed.max(elapsed);
-        self.seconds = self.seconds.zip(of).map(|(mut sum, own)| {
+        self.times = self.times.zip(of).map(|(mut sum, own)| {
             sum.add(&own);
             sum
         });
@@ -206,9 +201,9 @@ impl Sum {
             num_mpi_calls: mpi_calls,
             num_omp_parallels: self.parallels,
             elapsed_time: nanoseconds(self.elapsed),
-            times: self.seconds.map(|seconds| seconds.times()),
+            times: self.times,
             mpi,
-            efficiency: self.seconds.and_then(|seconds| seconds.efficiency()),
+            efficiency: self.times.and_then(|times| times.efficiency()),
         };
         serde_json::to_value(entry).expect("names are strings")
     }
@@ -229,8 +224,8 @@ impl Sums {
         }
         let tree = process.efficiency.as_ref().filter(|tree| tree.margin <= 0.5);
         let threads = tree.map_or(process.threads, |tree| tree.threads);
-        let seconds = tree.map(|tree| Seconds::of(tree.serial, &tree.losses));
-        self.whole.add(process, threads, process.process.seconds, seconds);
+        let times = tree.map(|tree| Times::of(tree.serial, &tree.losses));
+        self.whole.add(process, threads, process.process.seconds, times);
         self.whole.measurements += 1;
         // Counters run in regions alone.
         self.whole.counts = None;
@@ -243,12 +238,12 @@ impl Sums {
             };
             let sum = self.regions.entry(name).or_default();
             let threads = region.teams.iter().map(|team| team.threads).max().unwrap_or(1);
-            let seconds = region
+            let states = region
                 .states
                 .as_ref()
                 .filter(|_| region.sampling.is_none_or(|sampling| sampling.margin <= 0.5));
-            let seconds = seconds.map(|states| Seconds::of(0.0, &states.losses));
-            sum.add(process, threads, region.seconds, seconds);
+            let times = states.map(|states| Times::of(0.0, &states.losses));
+            sum.add(process, threads, region.seconds, times);
             sum.measurements += region.executions;
             sum.parallels += region.executions;
             sum.counts = sum
@@ -267,7 +262,7 @@ impl Sums {
             true => MpiFactors::of(&calls.times).map(|of| over_processes(&of, calls.hosts.len())),
             false => Some(WITHOUT_MPI),
         };
-        let known = self.whole.seconds.is_some();
+        let known = self.whole.times.is_some();
         application.insert(WHOLE.into(), self.whole.entry(known.then_some(mpi_calls), mpi));
         for (name, region) in &self.regions {
             // How processes wait for each other in one region is not known.
