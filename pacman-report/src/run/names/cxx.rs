@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use addr2line::demangle_auto;
 use cpp_demangle::{DemangleOptions, Symbol};
 
-use super::shortened::{LONG, without_brackets};
+use super::shortened::{LONG, Letter, nested, without_brackets};
 
 /// The instance of a template that a function is: its name with its template arguments. Compilers number
 /// lambdas differently, so that of a lambda begins behind the number. A long one becomes [`brief`].
@@ -37,58 +37,42 @@ pub(super) fn brief(function: &str) -> Option<String> {
     let own = last_words(own);
     // The first lambda is of the innermost function: templates call templates with lambdas.
     let within = LAMBDAS.iter().filter_map(|mark| name.find(mark)).min();
-    let caller = within.map(|at| last_words(function_of(&name[begin_of(&name[..at])..at])));
+    let caller = within.map(|at| last_words(function_of(innermost(&name[..at]))));
     Some(match caller.filter(|caller| *caller != own) {
         Some(caller) => format!("{own} in {caller}"),
         None => own,
     })
 }
 
-/// The index at which the last type or function of the text begins.
-fn begin_of(text: &str) -> usize {
-    let mut depth = 0usize;
-    for (at, letter) in text.char_indices().rev() {
-        match letter {
-            '>' | ')' => depth += 1,
-            '<' | '(' | ',' if depth == 0 => return at + 1,
-            '<' | '(' => depth -= 1,
-            _ => {}
-        }
-    }
-    0
+/// The type or function that the text ends in, inside of all brackets that are open there.
+fn innermost(text: &str) -> &str {
+    let letters = nested(text);
+    let depth = letters.last().map_or(0, |last| last.depth + usize::from(last.opens()));
+    let begins = |own: &&Letter| {
+        own.opens() && own.depth + 1 == depth || own.letter == ',' && own.depth == depth
+    };
+    letters.iter().rfind(begins).map_or(text, |own| &text[own.at + 1..])
 }
 
 /// The name of a function without its parameters, its own template arguments and the type that it returns.
 fn function_of(declared: &str) -> &str {
     let declared = declared.trim();
     let declared = declared.strip_suffix(" const").unwrap_or(declared);
-    let name = declared.strip_suffix(')').map_or(declared, before_parameters);
-    let name = &name[..own_arguments(name).unwrap_or(name.len())];
-    let mut depth = 0usize;
-    let mut begin = 0;
-    for (at, letter) in name.char_indices() {
-        match letter {
-            '<' | '(' => depth += 1,
-            '>' | ')' => depth = depth.saturating_sub(1),
-            ' ' if depth == 0 => begin = at + 1,
-            _ => {}
-        }
-    }
-    &name[begin..]
+    let name = without_last(declared, '(', ')');
+    let name = without_last(name, '<', '>');
+    let letters = nested(name);
+    let blank = letters.iter().rfind(|own| own.letter == ' ' && own.depth == 0);
+    blank.map_or(name, |own| &name[own.at + 1..])
 }
 
-/// The text up to the bracket that is open at its end.
-fn before_parameters(text: &str) -> &str {
-    let mut depth = 0usize;
-    for (at, letter) in text.char_indices().rev() {
-        match letter {
-            ')' => depth += 1,
-            '(' if depth == 0 => return &text[..at],
-            '(' => depth -= 1,
-            _ => {}
-        }
+/// The text without the outer brackets of this kind at its end.
+fn without_last(text: &str, open: char, close: char) -> &str {
+    let letters = nested(text);
+    if !letters.last().is_some_and(|last| last.letter == close && last.closes()) {
+        return text;
     }
-    text
+    let opens = |own: &&Letter| own.letter == open && own.opens() && own.depth == 0;
+    letters.iter().rfind(opens).map_or(text, |own| &text[..own.at])
 }
 
 /// The last two words of a name, without brackets: a function and its class or namespace.
@@ -104,8 +88,7 @@ pub(super) fn plain(function: &str) -> Option<String> {
     let name = without_parameters(function)?;
     let name = &name[..lambda(&name).unwrap_or(name.len())];
     let is_operator = name.rsplit("::").next().is_some_and(|last| last.starts_with("operator"));
-    let end = if is_operator { None } else { own_arguments(name) };
-    Some(name[..end.unwrap_or(name.len())].to_owned())
+    Some(if is_operator { name } else { without_last(name, '<', '>') }.to_owned())
 }
 
 /// Whether a function is a lambda's.
@@ -113,40 +96,10 @@ pub(super) fn is_lambda(function: &str) -> bool {
     without_parameters(function).is_some_and(|name| lambda(&name).is_some())
 }
 
-/// Where the first lambda of a name begins that is in no template argument. LLVM has its own mark for one
-/// that only its file can name.
+/// Where the first lambda of a name begins that is in no template argument.
 fn lambda(name: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, letter) in name.char_indices() {
-        match letter {
-            // Operators are no brackets.
-            '<' if !name[..at].trim_end_matches('<').ends_with("operator") => depth += 1,
-            '>' if !name[..at].trim_end_matches(['>', '-']).ends_with("operator") => {
-                depth = depth.saturating_sub(1);
-            }
-            ':' if depth == 0 && LAMBDAS.iter().any(|mark| name[at..].starts_with(mark)) => {
-                return Some(at);
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Where the template arguments at the end of a name begin.
-fn own_arguments(name: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, letter) in name.char_indices().rev() {
-        match letter {
-            '>' => depth += 1,
-            '<' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        if depth == 0 {
-            return name.ends_with('>').then_some(at);
-        }
-    }
-    None
+    let is_mark = |at: usize| LAMBDAS.iter().any(|mark| name[at..].starts_with(mark));
+    nested(name).iter().find(|own| own.depth == 0 && is_mark(own.at)).map(|own| own.at)
 }
 
 /// The name of a C++ function; `None` for other languages.

@@ -13,39 +13,61 @@ pub(super) fn without_brackets(name: &str) -> String {
 /// The name with empty brackets, or without.
 fn with_brackets(name: &str, has_brackets: bool) -> String {
     let mut short = String::new();
-    let mut depth = 0usize;
-    let mut rest = name;
-    while let Some(letter) = rest.chars().next() {
-        // Operators have the same signs in their names.
-        let operator = OPERATORS.iter().find(|operator| rest.starts_with(**operator));
-        if let Some(operator) = operator {
-            if depth == 0 {
-                short.push_str(operator);
-            }
-            rest = &rest[operator.len()..];
-            continue;
+    let letters = nested(name);
+    for (number, own) in letters.iter().enumerate().filter(|(_, own)| own.depth == 0) {
+        if own.bracket.is_none() || has_brackets {
+            short.push(own.letter);
         }
-        match letter {
-            '<' | '(' => {
-                if depth == 0 && has_brackets {
-                    short.push(letter);
-                    let is_empty = rest[1..].starts_with([')', '>']);
-                    short.push_str(if is_empty { "" } else { "…" });
-                }
-                depth += 1;
-            }
-            '>' | ')' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 && has_brackets {
-                    short.push(letter);
-                }
-            }
-            letter if depth == 0 => short.push(letter),
-            _ => {}
+        let is_empty = || letters.get(number + 1).is_some_and(Letter::closes);
+        if own.opens() && has_brackets && !is_empty() {
+            short.push('…');
         }
-        rest = &rest[letter.len_utf8()..];
     }
     short
+}
+
+/// A letter of a C++ name.
+pub(super) struct Letter {
+    pub(super) at: usize,
+    pub(super) letter: char,
+    /// The brackets around it; a bracket is outside of itself.
+    pub(super) depth: usize,
+    bracket: Option<Bracket>,
+}
+
+#[derive(PartialEq)]
+enum Bracket {
+    Open,
+    Close,
+}
+
+impl Letter {
+    pub(super) fn opens(&self) -> bool {
+        self.bracket == Some(Bracket::Open)
+    }
+
+    pub(super) fn closes(&self) -> bool {
+        self.bracket == Some(Bracket::Close)
+    }
+}
+
+/// The letters of a C++ name or of its begin. The signs of operators are no brackets.
+pub(super) fn nested(name: &str) -> Vec<Letter> {
+    let (mut letters, mut depth, mut operator_end) = (Vec::new(), 0usize, 0);
+    for (at, letter) in name.char_indices() {
+        let operator = OPERATORS.iter().find(|operator| name[at..].starts_with(**operator));
+        operator_end = operator.map_or(operator_end, |operator| at + operator.len());
+        let bracket = match letter {
+            '<' | '(' if at >= operator_end => Some(Bracket::Open),
+            '>' | ')' if at >= operator_end => Some(Bracket::Close),
+            _ => None,
+        };
+        depth = depth.saturating_sub(usize::from(bracket == Some(Bracket::Close)));
+        let own = Letter { at, letter, depth, bracket };
+        depth += usize::from(own.opens());
+        letters.push(own);
+    }
+    letters
 }
 
 /// Longest first, so that none is taken for the begin of another.
