@@ -26,14 +26,11 @@ pub enum Target {
 }
 
 impl Target {
-    /// The cost of one execution: seconds, or cycles per instruction of the whole machine.
+    /// The cost of one execution: seconds, or elapsed cycles for an instruction of any thread.
     pub(super) fn cost(self, sample: &Sample) -> Result<f64> {
         match self {
             Target::Time => Ok(sample.seconds()),
-            Target::Ipc => {
-                let threads = f64::from(sample.configuration().threads());
-                Ok(positive(sample, CYCLES)? / (positive(sample, INSTRUCTIONS)? * threads))
-            }
+            Target::Ipc => Ok(self.work(sample)?.recip()),
         }
     }
 
@@ -45,6 +42,12 @@ impl Target {
                 Ok(positive(sample, CYCLES)? / f64::from(sample.configuration().threads()))
             }
         }
+    }
+
+    /// The instructions of all threads per elapsed cycle or second. Unlike the metric `ipc`, the divisor is not the sum
+    /// of the threads' cycles.
+    pub(super) fn work(self, sample: &Sample) -> Result<f64> {
+        Ok(positive(sample, INSTRUCTIONS)? / self.elapsed(sample)?)
     }
 
     /// The counts without which no sample has a cost.
@@ -114,9 +117,7 @@ impl Feature {
                 let count = needed(at_reference, event)?.max(0.5);
                 (count / positive(at_reference, INSTRUCTIONS)?).ln()
             }
-            Feature::Speed => {
-                (positive(at_reference, INSTRUCTIONS)? / target.elapsed(at_reference)?).ln()
-            }
+            Feature::Speed => target.work(at_reference)?.ln(),
             Feature::Rate(event) => rate(at_reference, event, target)?,
             Feature::Product(one, other) => {
                 rate(at_reference, one, target)? * rate(at_reference, other, target)?

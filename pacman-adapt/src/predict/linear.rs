@@ -92,7 +92,7 @@ impl Linear {
         let row = |row: &Vec<f64>| row.iter().zip(&inputs).map(|(a, x)| a * x).sum::<f64>();
         let spread: f64 = self.inverse.iter().zip(&inputs).map(|(a, x)| x * row(a)).sum();
         let leverage = 1.0 / self.programs as f64 + spread;
-        let work = work(sample, self.target)?;
+        let work = self.target.work(sample)?;
         let mut forecasts: Vec<Forecast> = measured.iter().map(Forecast::measured).collect();
         for regression in
             self.regressions.iter().filter(|one| measured.at(one.configuration).is_none())
@@ -183,14 +183,9 @@ pub(super) fn rates<'a>(
     target: Target,
 ) -> Result<Vec<f64>> {
     let elapsed = target.elapsed(sample)?;
-    let mut rates = vec![work(sample, target)?];
+    let mut rates = vec![target.work(sample)?];
     for event in events {
         rates.push(feature::needed(sample, event)? / elapsed);
     }
     Ok(rates)
-}
-
-/// Instructions per elapsed cycle or second.
-pub(super) fn work(sample: &Sample, target: Target) -> Result<f64> {
-    Ok(feature::positive(sample, INSTRUCTIONS)? / target.elapsed(sample)?)
 }

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::super::feature::INSTRUCTIONS;
-use super::super::linear::{Regression, rates, work};
+use super::super::linear::{Regression, rates};
 use super::super::verify::Rule;
 use super::super::{Linear, Target};
 use super::dataset::{Dataset, bad};
@@ -63,12 +63,11 @@ pub fn linear(data: &Dataset, options: &LinearOptions) -> Result<Linear> {
         }
         for (column, sample) in program.samples.iter().enumerate() {
             speeds[(row, column)] = match target {
-                Target::Ipc => work(sample, *target).map_err(named)?,
+                Target::Ipc => target.work(sample).map_err(named)?,
                 // The reference's work in that configuration's time. So the model predicts time,
                 // even if waiting threads execute instructions.
                 Target::Time => {
-                    work(reference, *target).map_err(named)? * reference.seconds()
-                        / sample.seconds()
+                    target.work(reference).map_err(named)? * reference.seconds() / sample.seconds()
                 }
             };
         }
