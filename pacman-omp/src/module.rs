@@ -105,11 +105,12 @@ impl Listed {
         let mapping = mapping(self.span.start).unwrap_or_default();
         let (name, is_program) = (&self.name, self.is_program);
         let named = Path::new(OsStr::from_bytes(name.as_bytes()));
-        let path = match () {
-            () if named.is_absolute() => named.to_owned(),
-            () if mapping.path.is_absolute() => mapping.path.clone(),
-            () if is_program => std::fs::read_link("/proc/self/exe").unwrap_or_else(|_| executed()),
-            () => named.to_owned(),
+        let path = if !named.is_absolute() && mapping.path.is_absolute() {
+            mapping.path.clone()
+        } else if !named.is_absolute() && is_program {
+            std::fs::read_link("/proc/self/exe").unwrap_or_else(|_| executed())
+        } else {
+            named.to_owned()
         };
         let name = match is_program {
             true => CString::new(path.as_os_str().as_bytes()).unwrap_or_default(),

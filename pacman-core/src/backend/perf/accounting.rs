@@ -61,7 +61,7 @@ impl Ledgers {
             Target::Caller => "/proc/thread-self".to_string(),
             Target::Thread(tid) => format!("/proc/{tid}/task/{tid}"),
             Target::Context(_) | Target::Tree(_) => {
-                let names: Vec<&str> = wanted.iter().map(|(_, ledger)| ledger.event()).collect();
+                let names: Vec<&str> = wanted.iter().map(|(_, account)| account.event()).collect();
                 let obstacle = permissions.obstacle(target, KERNEL_REFUSED);
                 return Err(Error::new(
                     ErrorKind::Unsupported,
@@ -74,7 +74,7 @@ impl Ledgers {
                 ));
             }
         };
-        if wanted.iter().any(|(_, ledger)| *ledger == KernelAccounting::Migrations) {
+        if wanted.iter().any(|(_, account)| *account == KernelAccounting::Migrations) {
             let path = format!("{proc}/sched");
             let file = Kept::open(&path).map_err(|error| {
                 Error::from_errno(
@@ -89,7 +89,7 @@ impl Ledgers {
             })?;
             accounting.sched = Some(Sched { path, file });
         }
-        if wanted.iter().any(|(_, ledger)| *ledger != KernelAccounting::Migrations) {
+        if wanted.iter().any(|(_, account)| *account != KernelAccounting::Migrations) {
             accounting.source = Some(match target {
                 Target::Caller => Source::Usage,
                 _ => Source::Files(Task::open(&proc)?),
@@ -105,8 +105,8 @@ impl Ledgers {
             Some(Source::Usage) => thread_usage()?,
             Some(Source::Files(task)) => cancel::put_off_during(|| task.noted())?,
         };
-        for (place, ledger) in &self.wanted {
-            counts[*place] = match ledger {
+        for (place, account) in &self.wanted {
+            counts[*place] = match account {
                 KernelAccounting::ContextSwitches => noted.switches,
                 KernelAccounting::PageFaults => noted.minor + noted.major,
                 KernelAccounting::MinorFaults => noted.minor,

@@ -86,7 +86,7 @@ struct Part {
     place: usize,
     /// 0 for a counter that the group needs and the event does not.
     coefficient: i64,
-    way: CountSource,
+    source: CountSource,
     core_type: Option<Arc<CoreTypePmu>>,
 }
 
@@ -111,7 +111,7 @@ impl Plan {
                 Source::Hardware(terms) => parts.extend(terms.iter().map(|term| Part {
                     place,
                     coefficient: term.coefficient,
-                    way: CountSource::Member(Member {
+                    source: CountSource::Member(Member {
                         name: member_name(event, terms, term),
                         ask: Ask::Hardware(term.hardware),
                         encoding: Some(Box::new(term.encoding.clone())),
@@ -121,16 +121,16 @@ impl Plan {
                 Source::Software(software) => parts.push(Part {
                     place,
                     coefficient: 1,
-                    way: way(event.name(), *software, permissions),
+                    source: source_of(event.name(), *software, permissions),
                     core_type: None,
                 }),
             }
         }
         // The kernel counts fields of PERF_METRICS in a group that SLOTS leads.
         if let Some(slots) = topdown::missing_slots(events)? {
-            let way = CountSource::Member(slots.member);
+            let source = CountSource::Member(slots.member);
             let (place, core_type) = (slots.place, slots.core_type);
-            parts.push(Part { place, coefficient: 0, way, core_type });
+            parts.push(Part { place, coefficient: 0, source, core_type });
         }
         if permissions.shares_cycle_counter {
             cycle_counter::take(&mut parts);
@@ -197,7 +197,7 @@ impl Plan {
     fn arrange(mut parts: Vec<Part>, sharing: Sharing, user_reads: UserReads) -> Plan {
         let core_types = core_types(&parts);
         let by_core_type = |part: &Part| core_types.iter().position(|it| part.is_of(it));
-        few::sort_by_key(&mut parts, |part| match (&part.way, by_core_type(part)) {
+        few::sort_by_key(&mut parts, |part| match (&part.source, by_core_type(part)) {
             (CountSource::Member(member), Some(number)) => (0, number, !topdown::leads(member)),
             (CountSource::Member(member @ Member { ask: Ask::Hardware(_), .. }), None) => {
                 (1, 0, !topdown::leads(member))
@@ -208,7 +208,7 @@ impl Plan {
         let (mut members, mut accounting) = (Vec::<Member>::new(), Vec::new());
         let (mut slots, mut fillers) = (Vec::new(), Vec::new());
         for part in &parts {
-            match &part.way {
+            match &part.source {
                 CountSource::Member(member) => {
                     // An event and its part on one core type are one counter there, but not with one that takes PMCCNTR.
                     let counts = part.core_type.is_some() && part.coefficient != 0;
@@ -223,9 +223,9 @@ impl Plan {
                         members.push(member.clone());
                     }
                 }
-                CountSource::KernelAccounting(ledger) => {
+                CountSource::KernelAccounting(account) => {
                     slots.push(members.len() + accounting.len());
-                    accounting.push((slots[slots.len() - 1], *ledger));
+                    accounting.push((slots[slots.len() - 1], *account));
                 }
             }
         }
@@ -257,17 +257,17 @@ impl Plan {
     /// the counter was forbidden.
     pub(super) fn without(&self, member: usize, errno: Errno) -> Option<Plan> {
         let forbidden = [libc::EACCES, libc::EPERM, libc::ENOSYS].contains(&errno.0);
-        let Ask::Software(Software { otherwise: Some(ledger), .. }) = self.members[member].ask
+        let Ask::Software(Software { otherwise: Some(account), .. }) = self.members[member].ask
         else {
             return None;
         };
         let mut parts = self.parts.clone();
         // No other part has the counter of a software event.
-        let part = parts.iter_mut().find(|part| match &part.way {
+        let part = parts.iter_mut().find(|part| match &part.source {
             CountSource::Member(own) => own.name == self.members[member].name,
             CountSource::KernelAccounting(_) => false,
         })?;
-        part.way = CountSource::KernelAccounting(ledger);
+        part.source = CountSource::KernelAccounting(account);
         let claims_all_time = self.claims_all_time;
         forbidden.then(|| Plan {
             claims_all_time,
@@ -329,9 +329,9 @@ fn member_name(event: &Event, terms: &[Term], term: &Term) -> String {
     }
 }
 
-fn way(name: &str, software: Software, permissions: &PerfPermissions) -> CountSource {
+fn source_of(name: &str, software: Software, permissions: &PerfPermissions) -> CountSource {
     match software.otherwise {
-        Some(ledger) if !permissions.may_count_kernel() => CountSource::KernelAccounting(ledger),
+        Some(account) if !permissions.may_count_kernel() => CountSource::KernelAccounting(account),
         _ => CountSource::Member(Member {
             name: name.to_string(),
             ask: Ask::Software(software),

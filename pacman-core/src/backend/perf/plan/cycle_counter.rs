@@ -9,11 +9,15 @@ use crate::backend::perf::group::Member;
 pub(super) fn take(parts: &mut Vec<Part>) {
     let mut fillers: Vec<Part> = Vec::new();
     for part in parts.iter() {
-        let CountSource::Member(cycles) = &part.way else { continue };
+        let CountSource::Member(cycles) = &part.source else { continue };
         let is_taken = fillers.iter().any(|filler| filler.core_type == part.core_type);
         if cycles.counts_arm_cycles() && !is_taken {
-            let way = Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() };
-            fillers.push(Part { coefficient: 0, way: CountSource::Member(way), ..part.clone() });
+            let filler = Member { name: "PMCCNTR_EL0".into(), ..cycles.clone() };
+            fillers.push(Part {
+                coefficient: 0,
+                source: CountSource::Member(filler),
+                ..part.clone()
+            });
         }
     }
     parts.splice(0..0, fillers);
@@ -21,7 +25,7 @@ pub(super) fn take(parts: &mut Vec<Part>) {
 
 /// Whether [`take`] made the part, and reads can begin behind it: those of core types read each group whole.
 pub(super) fn is_left_out(part: &Part) -> bool {
-    match &part.way {
+    match &part.source {
         CountSource::Member(member) => {
             part.core_type.is_none() && part.coefficient == 0 && member.counts_arm_cycles()
         }

@@ -71,6 +71,6 @@ fn what_may_not_be_opened_comes_from_the_ledgers() {
     let again = refused.without(1, Errno(libc::EPERM)).unwrap();
     assert_eq!(members(&again), ["task-clock"]);
     assert_eq!(again.accounting, [(1, KernelAccounting::PageFaults)]);
-    assert!(refused.without(0, Errno(libc::EPERM)).is_none(), "the clock has no ledger");
+    assert!(refused.without(0, Errno(libc::EPERM)).is_none(), "the clock has no account");
     assert!(refused.without(1, Errno(libc::EMFILE)).is_none(), "nobody forbade it");
 }
