@@ -36,6 +36,7 @@ mod fit;
 mod laws;
 mod machine;
 mod objective;
+#[doc(hidden)]
 pub mod packing;
 pub mod phases;
 mod places;
@@ -50,7 +51,7 @@ pub use adapter::{Adapter, Builder, Choice, Phase};
 pub use candidates::Candidates;
 pub use controller::{Controller, Rules, State};
 pub use evidence::Evidence;
-pub use objective::{Custom, Execution, Objective};
+pub use objective::{Execution, Objective};
 pub use pacman_events::{Error, ErrorKind, Result};
 pub use pacman_topology::energy::{EnergyCounters, EnergyReading, Rapl};
 pub use places::{has_places, places};

@@ -40,6 +40,7 @@ pub mod export;
 pub mod floating;
 #[doc(hidden)]
 pub mod fork;
+#[doc(hidden)]
 pub mod platform;
 mod plausible;
 mod primitive;
@@ -51,6 +52,7 @@ pub mod session;
 mod stat;
 #[doc(hidden)]
 pub mod system_calls;
+#[doc(hidden)]
 pub mod thread_registry;
 
 pub use event::Event;

@@ -50,9 +50,8 @@ mod workload;
 pub use background::CoreActivity;
 pub use fault::Fault;
 pub use install::{install, simulate};
-pub use kernel::{Machine, SimKernel};
+pub use kernel::Machine;
 pub use pacman_events::{Error, ErrorKind, Result};
-pub use registers::SimMsr;
 
 // The example of README.md is a test.
 #[cfg(doctest)]

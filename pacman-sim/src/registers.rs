@@ -9,13 +9,13 @@ use crate::task::caller;
 
 /// The registers of a simulated machine.
 #[derive(Clone, Debug)]
-pub struct SimMsr {
+struct SimMsr {
     machine: Machine,
 }
 
 impl Machine {
     /// Its registers.
-    pub fn registers(&self) -> SimMsr {
+    pub fn registers(&self) -> impl MsrIo + use<> {
         SimMsr { machine: self.clone() }
     }
 }

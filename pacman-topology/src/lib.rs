@@ -38,6 +38,7 @@ mod hwloc;
 #[doc(hidden)]
 pub mod input;
 pub mod placement;
+#[doc(hidden)]
 pub mod processors;
 mod restriction;
 mod snapshot;
@@ -54,6 +55,7 @@ pub use core_type::CoreType;
 pub use cpu_set::CpuSet;
 pub use pacman_events::{Error, ErrorKind, Result};
 pub use placement::{Place, Placement};
+#[doc(hidden)]
 pub use processors::ProcessorsRef;
 pub use restriction::{Quota, Restriction, Restrictor, Throttling};
 pub use snapshot::{Context, Core, Package, Source, Topology};

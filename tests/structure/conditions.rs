@@ -13,7 +13,12 @@ struct Values {
 /// Whether an attribute, the tokens between its brackets, is a condition of this name that only tests or loom models
 /// meet: `cfg`, which excludes an item, or `cfg_attr`, which excludes its own attributes.
 pub(crate) fn excludes(name: &str, attribute: &TokenStream) -> bool {
-    let Ok(Meta::List(list)) = syn::parse2(attribute.clone()) else { return false };
+    syn::parse2(attribute.clone()).is_ok_and(|attribute| is_unmet(name, &attribute))
+}
+
+/// The same of an attribute that is parsed.
+pub(crate) fn is_unmet(name: &str, attribute: &Meta) -> bool {
+    let Meta::List(list) = attribute else { return false };
     let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
     let condition = parts.ok().and_then(|parts| parts.into_iter().next());
     list.path.is_ident(name) && condition.is_none_or(|meta| !values(&meta).possibly_true)

@@ -101,3 +101,32 @@ fn paths_count_in_expressions_types_macros_attributes_and_trees() {
         assert_eq!(imports(&sources), [format!("a: {to}")], "{names}");
     }
 }
+
+#[test]
+fn a_type_is_listed_once_and_only_where_public_names_lead_to_it() {
+    let sources = [
+        (
+            "lib.rs",
+            "mod a; pub mod b; #[doc(hidden)] pub mod c; mod d; #[cfg(test)] pub mod e; pub use a::inner::{A, Same as Twin}; \
+             pub use d::*; #[doc(hidden)] pub use a::Hidden; pub use other::Foreign; pub(crate) struct Own;",
+        ),
+        ("a.rs", "pub mod inner; pub struct Unreached; pub struct Hidden; struct Private;"),
+        ("a/inner.rs", "pub struct A; pub enum Same { One }"),
+        (
+            "b/mod.rs",
+            "pub trait B {} pub use super::a::inner::Same; pub use super::d::D; pub mod f { pub union F { f: u8 } }",
+        ),
+        ("c.rs", "pub struct C;"),
+        (
+            "d.rs",
+            "pub type D = u8; pub(crate) struct NotHere; pub use crate::a::inner::A as Again;",
+        ),
+    ];
+    let reader = |path: &Path| {
+        let found = sources.iter().find(|(name, _)| Path::new("src").join(name) == path);
+        found.map(|(_, text)| (*text).to_owned())
+    };
+    let listed = crate::public_types::listed(Path::new("src/lib.rs"), &reader);
+    let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
+    assert_eq!(listed, ["a::inner::A", "a::inner::Same", "b::B", "b::f::F", "d::D"]);
+}

@@ -8,6 +8,7 @@ mod made_up;
 mod modules;
 mod plurals;
 mod profiles;
+mod public_types;
 mod publishing;
 mod workspace;
 
@@ -19,6 +20,9 @@ use crate::modules::Modules;
 
 /// Lines of a file at most.
 const LONGEST: usize = 450;
+
+/// Types that the pages of all libraries list at most.
+const MOST_TYPES: usize = 220;
 
 /// The page with the imports of all modules.
 const PAGE: &str = "docs/modules.md";
@@ -81,6 +85,17 @@ fn the_page_of_modules_has_their_imports() {
         fs::read_to_string(&file).is_ok_and(|known| known == page),
         "{PAGE} is another one; BLESS=1 cargo test -p pacman-tests --test structure writes it"
     );
+}
+
+#[test]
+fn pages_of_the_libraries_list_few_types() {
+    let reader = |path: &Path| fs::read_to_string(workspace::root().join(path)).ok();
+    let packages = workspace::packages();
+    let libraries = packages.iter().filter_map(|own| Some((&own.name, own.documented_library()?)));
+    let counts: Vec<(&String, usize)> =
+        libraries.map(|(name, root)| (name, public_types::listed(&root, &reader).len())).collect();
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    assert!((100..=MOST_TYPES).contains(&all), "{all} types, at most {MOST_TYPES}: {counts:?}");
 }
 
 #[test]

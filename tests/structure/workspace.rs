@@ -60,6 +60,15 @@ impl Package {
         root().join(&self.folder).join(file).is_file()
     }
 
+    /// The root file of its library if cargo makes pages of it.
+    pub(crate) fn documented_library(&self) -> Option<PathBuf> {
+        let library = self.manifest.get("lib");
+        let value = |name: &str| library.and_then(|own| own.get(name));
+        let path = value("path").and_then(Value::as_str).unwrap_or("src/lib.rs");
+        let is_documented = value("doc").and_then(Value::as_bool) != Some(false);
+        (is_documented && self.has(Path::new(path))).then(|| self.folder.join(path))
+    }
+
     /// Names in its `[dependencies]`, whatever the target.
     pub(crate) fn dependencies(&self) -> BTreeSet<String> {
         let targets = self.manifest.get("target").and_then(Value::as_table);

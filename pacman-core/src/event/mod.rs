@@ -14,4 +14,5 @@ mod software;
 
 pub(crate) use resolve::empty;
 pub use resolved::{Event, Hardware, Source, Term};
-pub use software::{KernelAccounting, Software};
+pub(crate) use software::KernelAccounting;
+pub use software::Software;

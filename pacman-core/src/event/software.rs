@@ -13,12 +13,19 @@ pub struct Software {
     /// excluded, so the process needs the right to count the kernel.
     pub in_kernel: bool,
     /// The kernel's accounting that has this count for a process without that right.
-    pub otherwise: Option<KernelAccounting>,
+    pub(crate) otherwise: Option<KernelAccounting>,
+}
+
+impl Software {
+    /// Whether the kernel's accounting also has the count.
+    pub fn is_counted_anyway(&self) -> bool {
+        self.otherwise.is_some()
+    }
 }
 
 /// Counts that the kernel keeps for every thread, independent of perf's permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KernelAccounting {
+pub(crate) enum KernelAccounting {
     /// Voluntary and involuntary switches, `getrusage(RUSAGE_THREAD)`.
     ContextSwitches,
     /// Minor and major faults, `getrusage(RUSAGE_THREAD)`.
@@ -32,10 +39,10 @@ pub enum KernelAccounting {
 }
 
 impl KernelAccounting {
-    /// The event that the ledger stands in for.
+    /// The event that has the same count.
     pub(crate) fn event(self) -> &'static str {
         let of = |row: &&Row| row.software.otherwise == Some(self);
-        ROWS.iter().find(of).expect("every ledger is some event's").name
+        ROWS.iter().find(of).expect("every account is some event's").name
     }
 }
 

@@ -213,20 +213,8 @@ impl Session {
     /// As for [`attach`](Self::attach); `NotAttached` on a thread whose thread-locals are gone,
     /// as those of the main thread are in exit handlers.
     pub fn attach_current_thread(&self) -> Result<()> {
-        self.keep(|| self.attach())
-    }
-
-    /// As [`attach_current_thread`](Self::attach_current_thread), bound to `place`.
-    ///
-    /// # Errors
-    /// As for [`attach_at`](Self::attach_at) and [`attach_current_thread`](Self::attach_current_thread).
-    pub fn attach_current_thread_at(&self, place: &Place) -> Result<()> {
-        self.keep(|| self.attach_at(place))
-    }
-
-    fn keep(&self, attach: impl FnOnce() -> Result<Attached>) -> Result<()> {
         // Looked at first, so that a thread that ends opens no counters for nothing.
-        if thread_registry::can_keep::<Attached>() && thread_registry::keep(attach()?) {
+        if thread_registry::can_keep::<Attached>() && thread_registry::keep(self.attach()?) {
             return Ok(());
         }
         Err(Error::new(

@@ -10,7 +10,8 @@ pub(crate) mod niagara;
 pub(crate) mod perf;
 
 pub use crate::scope::Scope;
-pub use name::{BaseName, CanonicalName, Modifiers};
+pub(crate) use name::BaseName;
+pub use name::{CanonicalName, Modifiers};
 pub use netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
 
 use crate::resolve_error::ResolveError;
@@ -43,8 +44,8 @@ pub struct Encoding {
     /// The fixed counter that counts the event. If [`Encoding::counters`] is not empty, general
     /// counters may count the event instead.
     pub fixed: Option<u8>,
-    /// Model-specific registers that must hold a value while the event counts.
-    pub extra: ExtraRegs,
+    /// The model-specific register that must hold a value while the event counts. No known model needs more than one.
+    pub extra: Option<ExtraReg>,
     /// Other limits: the places where it may run, and the events that must run with it.
     pub limits: Limits,
     /// Numbers of the vendor's errata about the event, comma-separated; empty if the source has
@@ -217,9 +218,6 @@ impl ExtraReg {
         &self.choices[..usize::from(self.len)]
     }
 }
-
-/// The extra register of one event: no known model needs more than one.
-pub type ExtraRegs = Option<ExtraReg>;
 
 impl Encoding {
     /// An event without counters and registers; the encoders fill them in.

@@ -20,7 +20,7 @@ pub struct CanonicalName {
 
 /// An event's name without modifiers: a table's, or any text.
 #[derive(Clone)]
-pub struct BaseName(Base);
+pub(crate) struct BaseName(Base);
 
 #[derive(Clone)]
 enum Base {
@@ -106,12 +106,12 @@ impl CanonicalName {
     }
 
     /// A name without unit masks of its own.
-    pub fn new(base: impl Into<BaseName>, modifiers: Modifiers) -> Self {
+    pub(crate) fn new(base: impl Into<BaseName>, modifiers: Modifiers) -> Self {
         CanonicalName { base: base.into(), masks: &[], mask: 0, modifiers }
     }
 
     /// A NetBurst event with the names of those `masks` whose bits are all in `mask`.
-    pub fn with_masks(
+    pub(crate) fn with_masks(
         base: &'static str,
         masks: &'static [(u16, &'static str)],
         mask: u16,

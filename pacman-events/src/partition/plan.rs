@@ -34,11 +34,6 @@ impl CorePlan {
     pub fn contexts(&self) -> &[Assignment] {
         &self.contexts
     }
-
-    /// The assignments, to pass them to the threads.
-    pub fn into_contexts(self) -> Vec<Assignment> {
-        self.contexts
-    }
 }
 
 impl Partition {

@@ -13,7 +13,7 @@ pub struct RegisterProgram {
     /// keeps enabled.
     pub relies: Vec<RegisterGuard>,
     /// Registers whose absence changes the program; see [`fitted`](RegisterProgram::fitted).
-    pub probes: Vec<RegisterProbe>,
+    pub(super) probes: Vec<RegisterProbe>,
     /// The writes, in order; the first one of each register says how the register is shared.
     pub writes: Vec<RegisterWrite>,
     /// The counter of each event.
@@ -78,7 +78,7 @@ pub enum RegisterSharing {
 
 /// A register that only some processors of a family have.
 #[derive(Clone, Copy, Debug)]
-pub struct RegisterProbe {
+pub(super) struct RegisterProbe {
     /// The register to read.
     pub msr: u32,
     /// The bits that must be set in it; 0 if its presence is enough.
@@ -89,7 +89,7 @@ pub struct RegisterProbe {
 
 /// The change that a failed [`RegisterProbe`] makes.
 #[derive(Clone, Copy, Debug)]
-pub enum WhenAbsent {
+pub(super) enum WhenAbsent {
     /// Omit the writes to this register.
     Skip(u32),
     /// Access the counters by other register numbers.

@@ -29,6 +29,6 @@ mod intel;
 mod netburst;
 
 pub use data::{
-    CounterSlot, CycleCounting, RegisterGuard, RegisterInvariant, RegisterProbe, RegisterProgram,
-    RegisterSharing, RegisterWrite, WhenAbsent,
+    CounterSlot, CycleCounting, RegisterGuard, RegisterInvariant, RegisterProgram, RegisterSharing,
+    RegisterWrite,
 };

@@ -17,13 +17,13 @@ use pacman_core::backend::perf::{Errno, Kernel, PAGE, PerfSys, RawCount, Registe
 
 /// The counter interface of a simulated machine's kernel.
 #[derive(Clone, Debug)]
-pub struct SimKernel {
+pub(crate) struct SimKernel {
     machine: Machine,
 }
 
 impl Machine {
     /// Its kernel's counter interface.
-    pub fn kernel(&self) -> SimKernel {
+    pub fn kernel(&self) -> impl PerfSys + use<> {
         SimKernel { machine: self.clone() }
     }
 }

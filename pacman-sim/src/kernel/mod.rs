@@ -18,6 +18,5 @@ mod schedule;
 mod state;
 mod topdown;
 
-pub use calls::SimKernel;
 pub use machine::Machine;
 pub(crate) use state::State;

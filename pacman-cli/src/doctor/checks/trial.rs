@@ -8,7 +8,7 @@ use perf_event_open_sys::bindings::perf_event_attr;
 use pacman_core::Result;
 use pacman_core::backend::perf::{PerfBackend, PerfPermissions, PerfSys, Sharing};
 use pacman_core::backend::{Backend, Caps, ReadPath, Reading, Target};
-use pacman_core::event::{Event, Software, Source};
+use pacman_core::event::{Event, Source};
 
 use super::cause::Scope;
 use super::hypervisor::quickest;
@@ -80,7 +80,7 @@ pub(super) fn asks(event: &Event) -> Scope {
 
 /// Whether the kernel keeps the count of `event` for every thread anyway.
 pub(super) fn has_ledger(event: &Event) -> bool {
-    matches!(event.source(), Source::Software(Software { otherwise: Some(_), .. }))
+    matches!(event.source(), Source::Software(software) if software.is_counted_anyway())
 }
 
 /// Enough for every clock and every counter of instructions or cycles to move.
