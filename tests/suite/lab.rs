@@ -17,6 +17,11 @@ pub fn command() -> Option<PathBuf> {
     FOUND.get_or_init(find).clone()
 }
 
+/// As [`command`], of the architecture that this program is for.
+pub fn own_architecture() -> Option<PathBuf> {
+    if cfg!(target_arch = "aarch64") { arm_command() } else { command() }
+}
+
 /// The repository's own lab, if `lab/build` finds what the arguments ask for.
 fn own(check: &[&str]) -> Option<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab"));

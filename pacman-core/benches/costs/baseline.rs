@@ -8,6 +8,8 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use pacman_core::Event;
 use perf_event_open_sys::bindings as abi;
 
+use crate::registers::{ASK, counter};
+
 /// A group of the calling thread with nothing around it.
 pub(crate) struct BareGroup {
     files: Vec<File>,
@@ -37,8 +39,13 @@ impl BareGroup {
             attr.set_exclude_hv(1);
             attr.set_exclude_kernel(u64::from(kind != abi::PERF_TYPE_SOFTWARE));
             let leader = files.first().map_or(-1, |file| file.as_raw_fd());
-            // SAFETY: a live attr that states its size.
-            let fd = unsafe { perf_event_open_sys::perf_event_open(&mut attr, 0, -1, leader, 0) };
+            let mut open = |reads: u64| {
+                attr.__bindgen_anon_3.config1 = reads;
+                // SAFETY: a live attr that states its size.
+                unsafe { perf_event_open_sys::perf_event_open(&mut attr, 0, -1, leader, 0) }
+            };
+            let asks = if kind == abi::PERF_TYPE_SOFTWARE { &[0] } else { ASK };
+            let fd = asks.iter().map(|reads| open(*reads)).find(|fd| *fd >= 0).unwrap_or(-1);
             assert!(
                 fd >= 0,
                 "cannot open event {kind}/{config}: {}",
@@ -77,6 +84,8 @@ fn code(event: &Event) -> (u32, u64) {
         "page-faults" => software(abi::PERF_COUNT_SW_PAGE_FAULTS),
         "context-switches" => software(abi::PERF_COUNT_SW_CONTEXT_SWITCHES),
         "cpu-migrations" => software(abi::PERF_COUNT_SW_CPU_MIGRATIONS),
+        "r1b" => (abi::PERF_TYPE_RAW, 0x1b),
+        "r21" => (abi::PERF_TYPE_RAW, 0x21),
         other => panic!("no baseline for {other}"),
     }
 }
@@ -140,7 +149,7 @@ fn read_page(page: *mut abi::perf_event_mmap_page) -> u64 {
             let capabilities = (&raw const (*page).__bindgen_anon_1.capabilities).read_volatile();
             if capabilities & 4 != 0 && index != 0 {
                 let width = u32::from((&raw const (*page).pmc_width).read_volatile());
-                let counter = (rdpmc(index - 1) << (64 - width)) as i64 >> (64 - width);
+                let counter = (counter(index - 1) << (64 - width)) as i64 >> (64 - width);
                 count = count.wrapping_add(counter as u64);
             }
             compiler_fence(Ordering::SeqCst);
@@ -151,19 +160,9 @@ fn read_page(page: *mut abi::perf_event_mmap_page) -> u64 {
     }
 }
 
-/// RDPMC of each index, and nothing else.
+/// The counter of each index, and nothing else.
 #[inline(always)]
-pub(crate) fn bare_rdpmc(indices: &[u32; 4]) -> [u64; 4] {
+pub(crate) fn bare_counters(indices: &[u32; 4]) -> [u64; 4] {
     // SAFETY: the indices were read from pages of live events.
-    indices.map(|index| unsafe { rdpmc(index) })
-}
-
-unsafe fn rdpmc(index: u32) -> u64 {
-    let (low, high): (u64, u64);
-    // SAFETY: the caller holds the event that owns the counter.
-    unsafe {
-        core::arch::asm!("rdpmc", in("ecx") index, out("rax") low, out("rdx") high,
-            options(nomem, nostack, preserves_flags));
-    }
-    high << 32 | low
+    indices.map(|index| unsafe { counter(index) })
 }
