@@ -102,11 +102,15 @@ impl Module {
     ) {
         if module.types.contains(name) {
             found.insert(format!("{}::{name}", place.join("::")));
-        } else if let Some((_, inside)) = module.modules.get(name) {
+            return;
+        }
+        if let Some((_, inside)) = module.modules.get(name) {
             inside.show(&mut [place, &[name.to_owned()]].concat(), self, found);
-        } else if let Some((to, _)) =
-            module.exports.iter().find(|(_, own)| own.as_deref() == Some(name))
-            && let Some((place, module)) = self.module_of(place, to)
+            return;
+        }
+        let to = module.exports.iter().find(|(_, own)| own.as_deref() == Some(name));
+        if let Some(((place, module), to)) =
+            to.and_then(|(to, _)| Some((self.module_of(place, to)?, to)))
         {
             self.show_one(&place, module, to.last().expect("a name"), found);
         }
