@@ -98,6 +98,7 @@ fn kind(function: Function) -> &'static str {
         | CallKind::TaskBlock
         | CallKind::Waits
         | CallKind::Chunks
+        | CallKind::BlockTime
         | CallKind::PushesNumThreads
         | CallKind::Teams
         | CallKind::Mpi

@@ -42,6 +42,8 @@ pub(crate) enum CallKind {
     /// The call needs the caller's own mask while it runs: it may start a thread or process that inherits the mask, or
     /// tells of it. Some C libraries count the contexts of the mask where they are asked for the processors.
     HandsOnMask,
+    /// The program asks how long idle threads of libomp spin, or sets it.
+    BlockTime,
     /// A module ends, or may end.
     Unloads,
     /// The program may install a filter of its system calls.
@@ -74,7 +76,6 @@ macro_rules! functions {
                 ompt_start_tool pacman_omp_phase
             }
             Called {
-                kmp_get_blocktime kmp_set_blocktime
                 omp_get_level omp_get_num_teams omp_get_team_num
                 omp_get_num_places omp_get_place_num_procs omp_get_place_proc_ids
             }
@@ -216,6 +217,10 @@ macro_rules! functions {
                 sched_getaffinity pthread_getaffinity_np sched_setaffinity pthread_setaffinity_np
                 kmp_set_affinity kmp_set_affinity_ kmp_get_affinity kmp_get_affinity_
                 kmp_set_thread_affinity_mask_initial
+            }
+            BlockTime {
+                kmp_get_blocktime kmp_get_blocktime_ kmp_set_blocktime kmp_set_blocktime_
+                kmp_set_blocktime_8 kmp_set_blocktime_8_ kmpc_set_blocktime
             }
             HandsOnMask {
                 pthread_create pthread_getattr_np posix_spawn posix_spawnp system popen vfork clone

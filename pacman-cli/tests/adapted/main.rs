@@ -3,6 +3,7 @@
 //! Cargo runs one test program at a time, and the tests of this one take turns: another test on the same
 //! processors would change the costs of the teams.
 
+mod block_time;
 mod clauses;
 mod kept;
 mod packed;

@@ -15,7 +15,6 @@ use crate::packing::setup::{self, Setup};
 use crate::packing::{Decided, Target};
 use crate::process;
 use crate::region::Region;
-use crate::runtime::Runtime;
 use crate::worker::Worker;
 
 /// How an execution runs.
@@ -37,22 +36,14 @@ struct Current {
     changes: u32,
     /// The region that was packed last, whose masks the next one changes.
     cause: Option<&'static Region>,
-    /// The milliseconds that idle threads of libomp spin, while they spin no longer.
-    block_time: Option<(&'static Runtime, i32)>,
     /// Bound threads are noted once.
     bound: u32,
     /// When to look again whether both watchers live, in nanoseconds of held executions.
     look: u64,
 }
 
-static CURRENT: TryLock<Current> = TryLock::new(Current {
-    target: None,
-    changes: 0,
-    cause: None,
-    block_time: None,
-    bound: 0,
-    look: 0,
-});
+static CURRENT: TryLock<Current> =
+    TryLock::new(Current { target: None, changes: 0, cause: None, bound: 0, look: 0 });
 
 thread_local! {
     /// The thread was noted as another one that starts regions.
@@ -196,7 +187,8 @@ fn pack(
     }
     current.target = Some(target);
     current.changes = crew::changes();
-    block(current, region.runtime);
+    // Packed threads of libomp sleep instead of spinning.
+    isolated(|| block_time::pack(region.runtime));
     if crew.slot.word().seen() != begun {
         // It was cut before the masks were set.
         crew.ended(begun, false);
@@ -235,9 +227,7 @@ fn unpack(
 fn forget(current: &mut Current) {
     current.target = None;
     current.cause = None;
-    if let Some((runtime, milliseconds)) = current.block_time.take() {
-        block_time::set(runtime, milliseconds);
-    }
+    block_time::unpack();
 }
 
 /// The execution has ended with a team of `size` after `ticks`. True if its report should be written.
@@ -330,13 +320,5 @@ fn end(why: &str) {
 fn other_root() {
     if !NOTED.replace(true) {
         end("several threads start regions");
-    }
-}
-
-/// Has packed threads of libomp sleep instead of spin, unless the user has said how they wait.
-fn block(current: &mut Current, runtime: &'static Runtime) {
-    if current.block_time.is_none() {
-        let before = isolated(|| block_time::end(runtime).ok());
-        current.block_time = before.map(|before| (runtime, before));
     }
 }

@@ -109,6 +109,9 @@ impl WaitPolicy {
         if mode.stays(waking, reduced) {
             return;
         }
+        if block_time::is_of_program() {
+            return self.mode.set(WaitMode::Keep);
+        }
         if let WaitMode::Block { before } = mode {
             block_time::set(runtime, before);
             notes::note("idle workers spin again: too many regions need them".to_owned());

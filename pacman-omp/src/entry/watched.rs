@@ -8,6 +8,7 @@ use crate::adapt;
 use crate::adapted;
 use crate::arch;
 use crate::arch::forwarded;
+use crate::block_time;
 use crate::ending;
 use crate::first_region;
 use crate::function::{CallKind, Function, functions};
@@ -164,6 +165,10 @@ pub(super) fn watch(kind: CallKind) {
         CallKind::CountsThreads => {}
         CallKind::Exits | CallKind::Execs | CallKind::Filters => {}
         CallKind::UsesAffinity | CallKind::HandsOnMask => {}
+        CallKind::BlockTime => {
+            let worker = Worker::known().map(Worker::address);
+            block_time::is_asked_for(worker.is_some_and(packing::starts_teams));
+        }
         CallKind::Mpi | CallKind::Marks | CallKind::Unloads => {}
         CallKind::Waits | CallKind::Chunks | CallKind::TaskBlock => {}
     }

@@ -80,6 +80,11 @@ pub(crate) fn is_root(worker: usize) -> bool {
     }
 }
 
+/// Whether the thread with the worker at that address is known to start all teams.
+pub(crate) fn starts_teams(worker: usize) -> bool {
+    ROOT.load(Ordering::Relaxed) == worker
+}
+
 /// The calling thread takes part in a team as `number`.
 #[inline]
 pub(crate) fn take_part(member: &CrewMember, number: u32, cpu: impl FnOnce() -> Option<u32>) {

@@ -9,6 +9,8 @@ mod outcome;
 pub(crate) mod setup;
 mod state;
 
-pub(crate) use crew::{end, forked, hands_on_mask, has_packed, leave, leave_slot, take_part};
+pub(crate) use crew::{
+    end, forked, hands_on_mask, has_packed, leave, leave_slot, starts_teams, take_part,
+};
 pub(crate) use outcome::adaptation;
 pub(crate) use state::{CrewMember, Decided, RegionPacking, Target};
