@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use pacman_regions::Scheduling;
+use pacman_topology::process_files;
 
 /// The ticks of a second in the kernel's accounts.
 pub(crate) fn ticks_per_second() -> f64 {
@@ -49,7 +50,8 @@ pub(crate) fn clock(clock: libc::clockid_t) -> Duration {
 /// The kernel's account of the first thread of a child until now. A child that has ended keeps it until it is reaped. `None` if the kernel
 /// keeps no such account.
 pub fn scheduling_of(child: u32) -> Option<Scheduling> {
-    let text = fs::read_to_string(format!("/proc/{child}/schedstat")).ok()?;
+    let folder = process_files::of_process(child)?;
+    let text = fs::read_to_string(format!("{folder}/schedstat")).ok()?;
     let mut nanoseconds = text.split_whitespace().map_while(|word| word.parse::<u64>().ok());
     let (ran, delayed) = (nanoseconds.next()?, nanoseconds.next()?);
     let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;

@@ -39,6 +39,8 @@ mod hwloc;
 pub mod input;
 pub mod placement;
 #[doc(hidden)]
+pub mod process_files;
+#[doc(hidden)]
 pub mod processors;
 mod restriction;
 mod snapshot;

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use pacman_regions::{Ending, Recording};
+use pacman_topology::process_files;
 
 use crate::system;
 use pacman_report::run::Ended;
@@ -52,9 +53,10 @@ fn started(pid: u32) -> Option<f64> {
     Some(since_1970(SystemTime::now()) - uptime + since_boot / system::ticks_per_second())
 }
 
-/// The clock ticks between the boot and the start of a process; `None` if it has ended.
+/// The clock ticks between the boot and the start of a process; `None` if it has ended, or `/proc` is of another namespace.
 pub(super) fn start_ticks(pid: u32) -> Option<u64> {
-    let about = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let folder = process_files::of_process(pid)?;
+    let about = std::fs::read_to_string(format!("{folder}/stat")).ok()?;
     // The name may have anything in it, brackets, too.
     let mut fields = about.rsplit_once(") ")?.1.split(' ');
     let state = fields.next()?;

@@ -10,6 +10,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use pacman_regions::Scheduling;
+use pacman_topology::process_files;
 
 use crate::signals::{Signals, Wake};
 use crate::system;
@@ -72,7 +73,8 @@ fn change(pid: libc::pid_t) -> io::Result<Option<Change>> {
 }
 
 fn is_stopped(pid: libc::pid_t) -> bool {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let folder = process_files::of_process(pid.unsigned_abs());
+    let stat = folder.and_then(|folder| std::fs::read(folder + "/stat").ok()).unwrap_or_default();
     // The state follows the name, which ends with the last parenthesis.
     let name_ends = stat.iter().rposition(|&byte| byte == b')');
     name_ends.and_then(|end| stat.get(end + 2)) == Some(&b'T')

@@ -154,7 +154,7 @@ impl<'a> Follower<'a> {
 
     fn admit_with(&mut self, tid: i32, counters: Result<SetCounters, Error>) {
         self.coming.remove(&tid);
-        let process = thread::process_of(tid).unwrap_or(tid);
+        let process = self.process_of(tid);
         self.bind_waiting(process);
         let seat = self.places.take(tid, process == tid);
         if let (State::Waiting, Err(error)) = (&self.state, &counters) {
@@ -162,10 +162,19 @@ impl<'a> Follower<'a> {
             // SAFETY: kill has no preconditions; the child is not reaped yet.
             unsafe { libc::kill(tid, libc::SIGKILL) };
         }
-        let mut thread = Thread::new(tid, seat.as_ref().ok().copied().flatten(), counters);
+        let mut thread = Thread::new(process, tid, seat.as_ref().ok().copied().flatten(), counters);
         thread.notes.extend(seat.err().map(|error| error.to_string()));
         self.alive.insert(tid, Some(self.threads.len()));
         self.threads.push(thread);
+    }
+
+    /// The process of a thread. The kernel says whether a known one has it, where `/proc` does not.
+    fn process_of(&self, tid: i32) -> i32 {
+        let known = self.threads.iter().filter(|thread| !thread.has_ended());
+        let mut known = known.map(|thread| thread.pid);
+        // SAFETY: signal 0 is none.
+        let has = |pid: &i32| unsafe { libc::syscall(libc::SYS_tgkill, *pid, tid, 0) } == 0;
+        thread::process_of(tid).or_else(|| known.find(has)).unwrap_or(tid)
     }
 
     /// Binds the first thread of a process, which has now made another one.

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
+use pacman_topology::process_files;
 
 use super::ptrace;
 use crate::error::{CliError, CliResult};
@@ -208,7 +209,8 @@ pub(crate) fn found(command: &OsStr) -> Option<PathBuf> {
 fn forbidden_by(child: libc::pid_t) -> String {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let scope = text("/proc/sys/kernel/yama/ptrace_scope");
-    let status = text(&format!("/proc/{child}/status"));
+    let folder = process_files::of_process(child.unsigned_abs());
+    let status = folder.map(|folder| text(&(folder + "/status"))).unwrap_or_default();
     let field = |name: &str| -> u32 {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|value| value.trim().parse().ok()).unwrap_or(0)

@@ -16,6 +16,7 @@ mod writer;
 
 use pacman_core::backend::Target;
 use pacman_core::{Event, Topology};
+use pacman_topology::process_files;
 
 use crate::error::CliResult;
 use crate::signals::Signals;
@@ -52,6 +53,10 @@ fn threads(args: &StatArgs) -> CliResult {
     let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
     writer.answer.columns = writer.answer.columns.in_sets(chosen.made.sets.clone());
     writer.answer.notes.extend(chosen.footnote);
+    if !process_files::are_ours() {
+        let foreign = process_files::FOREIGN;
+        writer.answer.notes.push(format!("no names and contexts of threads: {foreign}"));
+    }
     let follower = |held: &Held| Follower::new(&chosen.made, places.clone(), held.pid, &topology);
     if let Some(times) = args.repeat {
         return repeat::repeat(args, times, &signals, writer, |held| Box::new(follower(held)));

@@ -11,6 +11,7 @@ use libc::{c_int, c_long, c_uint, pid_t};
 
 use crate::elf;
 use pacman_report::exit::Exit;
+use pacman_topology::process_files;
 
 /// The news of a thread that stopped or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +175,8 @@ const NAMES: [&[u8]; 4] = [b"ptrace", b"__asan_init", b"__lsan_init", b"__hwasan
 
 /// Whether the program of a process traces threads, as far as its dynamic symbols show.
 pub(super) fn traces(pid: i32) -> bool {
-    elf::has_symbol(Path::new(&format!("/proc/{pid}/exe")), &NAMES).unwrap_or(false)
+    let Some(folder) = process_files::of_process(pid.unsigned_abs()) else { return false };
+    elf::has_symbol(&Path::new(&folder).join("exe"), &NAMES).unwrap_or(false)
 }
 
 #[cfg(test)]

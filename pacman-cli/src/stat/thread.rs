@@ -1,10 +1,11 @@
 //! One followed thread: its counters, and what `/proc` knows of it.
 
-use std::fs;
+use std::{fs, io};
 use std::time::{Duration, Instant};
 
 use pacman_core::{Error, platform};
 use pacman_topology::placement::Place;
+use pacman_topology::process_files;
 
 use super::affinity::Taken;
 use super::sets::SetCounters;
@@ -48,15 +49,16 @@ pub(super) struct Span {
 }
 
 impl Thread {
-    /// Takes over a thread that is stopped, with its counters or with why there are none.
+    /// Takes over a thread of process `pid` that is stopped, with its counters or with why there are none.
     pub(super) fn new(
+        pid: i32,
         tid: i32,
         seat: Option<Taken>,
         counters: Result<SetCounters, Error>,
     ) -> Thread {
         let now = Instant::now();
         let mut thread = Thread {
-            pid: process_of(tid).unwrap_or(tid),
+            pid,
             tid,
             name: String::new(),
             place: seat.map(|seat| seat.place),
@@ -104,8 +106,7 @@ impl Thread {
                 }
             }
         }
-        let directory = directory(self.tid);
-        if let Ok(name) = fs::read_to_string(format!("{directory}/comm")) {
+        if let Some(name) = file(self.tid, "comm") {
             self.name = name.trim_end_matches('\n').to_string();
         }
         if let Some(cpu) = platform::current().cpu_of(self.tid) {
@@ -197,20 +198,27 @@ impl Thread {
     }
 }
 
-/// The directory of a thread in `/proc`. The files of `/proc/TID` itself sum up its process.
-fn directory(tid: i32) -> String {
-    format!("/proc/{tid}/task/{tid}")
+/// A file of a thread in `/proc`.
+fn file(tid: i32, name: &str) -> Option<String> {
+    fs::read_to_string(format!("{}/{name}", process_files::of_thread(tid)?)).ok()
 }
 
+/// The process of a thread; `None` if it has ended, or `/proc` is of another namespace.
 pub(super) fn process_of(tid: i32) -> Option<i32> {
-    let status = fs::read_to_string(format!("{}/status", directory(tid))).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+    file(tid, "status")?.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+/// Whether the thread has not ended, or nobody has waited for it.
+pub(super) fn is_there(tid: i32) -> bool {
+    // SAFETY: signal 0 is none.
+    let found = unsafe { libc::kill(tid, 0) } == 0;
+    found || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
 /// Whether the kernel spares the process of the thread this signal: it is the first of its namespace of processes, and has
 /// no handler. Of a traced thread the kernel spares it even a fault, over and over again.
 pub(super) fn is_spared(tid: i32, signal: i32) -> bool {
-    let Ok(status) = std::fs::read_to_string(format!("/proc/{tid}/status")) else { return false };
+    let Some(status) = file(tid, "status") else { return false };
     let field = |name: &str| {
         let value = status.lines().find_map(|line| line.strip_prefix(name))?;
         value.split_whitespace().next_back()
@@ -227,7 +235,7 @@ fn migrations(tid: i32) -> Option<u64> {
     if platform::current().simulation().is_some() {
         return None;
     }
-    let sched = fs::read_to_string(format!("{}/sched", directory(tid))).ok()?;
+    let sched = file(tid, "sched")?;
     let line = sched.lines().find(|line| line.starts_with("se.nr_migrations"))?;
     line.rsplit(':').next()?.trim().parse().ok()
 }

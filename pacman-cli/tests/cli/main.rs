@@ -61,6 +61,7 @@ mod smt;
 mod smt_signals;
 mod standard_output;
 mod stat;
+mod stat_namespace;
 mod stat_process;
 mod stat_refusals;
 mod stat_rotation;

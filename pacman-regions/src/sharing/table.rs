@@ -6,6 +6,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pacman_topology::process_files;
+
 use super::fairness::shares;
 
 /// The contexts of a process: a bit for each number that the kernel gives them.
@@ -34,7 +36,8 @@ impl Owner {
 
     /// The process of that number; `None` if there is no such process, or it has ended.
     pub fn of_process(number: u32) -> Option<Owner> {
-        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        let folder = process_files::of_process(number)?;
+        let stat = std::fs::read_to_string(format!("{folder}/stat")).ok()?;
         // The name precedes these fields. The program chooses it, and it may contain parentheses.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let state = fields.next()?;
@@ -43,9 +46,16 @@ impl Owner {
         Owner::new(number, start).filter(|_| !matches!(state, "Z" | "X"))
     }
 
-    /// Whether the process has not ended.
+    /// Whether the process has not ended. Where `/proc` is of another namespace, a later process of its number counts
+    /// as this one.
     pub fn is_alive(self) -> bool {
-        Owner::of_process(self.number()) == Some(self)
+        let own = self.number() == std::process::id();
+        if own || process_files::are_ours() {
+            return Owner::of_process(self.number()) == Some(self);
+        }
+        // SAFETY: signal 0 is none.
+        let found = unsafe { libc::kill(self.number() as libc::pid_t, 0) } == 0;
+        found || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
     }
 
     /// As a number, to be kept in an atomic; never 0.

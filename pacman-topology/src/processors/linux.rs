@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use super::interface::{Layout, Processors, Simulation, ThreadBinding};
 use crate::affinity;
 use crate::cpu_set::CpuSet;
+use crate::process_files;
 use pacman_events::{Error, ErrorKind, Result};
 
 /// The machine that runs the program, under Linux.
@@ -36,8 +37,7 @@ impl Processors for Linux {
     }
 
     fn cpu_of(&self, tid: i32) -> Option<u32> {
-        // The file `/proc/TID/stat` would have the sums of the whole process.
-        let stat = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
+        let stat = fs::read(format!("{}/stat", process_files::of_thread(tid)?)).ok()?;
         processor(&String::from_utf8_lossy(&stat))
     }
 

@@ -9,6 +9,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use pacman_topology::process_files;
 use serde::{Deserialize, Serialize};
 
 use crate::run::endings::start_ticks;
@@ -139,7 +140,7 @@ fn owner<T: for<'a> Deserialize<'a>>(mut file: &File) -> Option<Owner<T>> {
 /// Whether the process that the file names lives.
 fn hold_of_owner(file: &File) -> Hold {
     match owner::<serde::de::IgnoredAny>(file) {
-        Some(owner) if owner.place == place() => {
+        Some(owner) if owner.place == place() && process_files::are_ours() => {
             let lives = start_ticks(owner.pid);
             if lives.is_some() && lives == owner.started { Hold::Held } else { Hold::None }
         }

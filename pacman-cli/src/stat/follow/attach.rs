@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use pacman_core::Topology;
 use pacman_core::backend::Target;
+use pacman_topology::process_files;
 
 use super::{Follower, State};
 use crate::error::{CliError, CliResult};
@@ -26,6 +27,10 @@ impl<'a> Follower<'a> {
         topology: &'a Topology,
     ) -> CliResult<Follower<'a>> {
         match thread::process_of(pid) {
+            _ if !process_files::are_ours() => {
+                let foreign = process_files::FOREIGN;
+                return Err(CliError::Refused(format!("cannot count process {pid}: {foreign}")));
+            }
             Some(process) if process != pid => {
                 return Err(CliError::bad_input(format!(
                     "cannot count process {pid}: it is a thread of process {process}; name that one"

@@ -65,7 +65,7 @@ impl Follower<'_> {
         }
         for tid in self.apart.keys().copied().collect::<Vec<i32>>() {
             self.end(tid);
-            outlived += usize::from(thread::process_of(tid).is_some());
+            outlived += usize::from(thread::is_there(tid));
         }
         Ok(outlived)
     }

@@ -12,7 +12,7 @@ use crate::event::KernelAccounting;
 use crate::platform::PerfPermissions;
 use crate::seam::Errno;
 use pacman_events::{Error, ErrorKind, Result};
-use pacman_topology::cancel;
+use pacman_topology::{cancel, process_files};
 
 /// The kernel's answer for an event in the kernel, to a process that may not count there.
 const KERNEL_REFUSED: Errno = Errno(libc::EACCES);
@@ -59,16 +59,22 @@ impl Ledgers {
         let why = || permissions.why_forbidden(Reach::Kernel, KERNEL_REFUSED);
         let proc = match target {
             Target::Caller => "/proc/thread-self".to_string(),
-            Target::Thread(tid) => format!("/proc/{tid}/task/{tid}"),
+            Target::Thread(tid) => process_files::of_thread(tid).ok_or_else(|| {
+                let foreign = process_files::FOREIGN;
+                let why = why();
+                Error::new(
+                    ErrorKind::Unsupported,
+                    format!("cannot count {} for {target}: {why}; and {foreign}", names(wanted)),
+                )
+            })?,
             Target::Context(_) | Target::Tree(_) => {
-                let names: Vec<&str> = wanted.iter().map(|(_, account)| account.event()).collect();
                 let obstacle = permissions.obstacle(target, KERNEL_REFUSED);
                 return Err(Error::new(
                     ErrorKind::Unsupported,
                     format!(
                         "cannot count {} for {target}: {}; and the kernel's own accounting is kept \
                          for single threads only",
-                        names.join(", "),
+                        names(wanted),
                         obstacle.map_or_else(why, |(_, why)| why)
                     ),
                 ));
@@ -130,6 +136,11 @@ impl Ledgers {
             )
         })
     }
+}
+
+fn names(wanted: &[(usize, KernelAccounting)]) -> String {
+    let names: Vec<&str> = wanted.iter().map(|(_, account)| account.event()).collect();
+    names.join(", ")
 }
 
 fn thread_usage() -> Result<Noted> {
