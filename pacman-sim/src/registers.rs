@@ -15,7 +15,7 @@ struct SimMsr {
 
 impl Machine {
     /// Its registers.
-    pub fn registers(&self) -> impl MsrIo + use<> {
+    pub fn registers(&self) -> impl MsrIo + Clone + use<> {
         SimMsr { machine: self.clone() }
     }
 }

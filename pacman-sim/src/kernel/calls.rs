@@ -23,7 +23,7 @@ pub(crate) struct SimKernel {
 
 impl Machine {
     /// Its kernel's counter interface.
-    pub fn kernel(&self) -> impl PerfSys + use<> {
+    pub fn kernel(&self) -> impl PerfSys + Clone + use<> {
         SimKernel { machine: self.clone() }
     }
 }
