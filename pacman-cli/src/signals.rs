@@ -28,6 +28,8 @@ pub struct Sent {
     /// The kernel sent it: from a terminal, so that the command got it too, or for an act of this
     /// process.
     pub by_kernel: bool,
+    /// The process that sent it, in this one's namespace; 0 if none did.
+    pub sender: libc::pid_t,
 }
 
 impl Sent {
@@ -36,9 +38,10 @@ impl Sent {
         [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT].contains(&self.number)
     }
 
-    /// Sends it to `pid`, a child that is not reaped yet, unless it got there by itself.
+    /// Sends it to `pid`, a child that is not reaped yet, unless it got there by itself. What the child itself sent, it sent to its
+    /// group of processes, or to its parent alone.
     pub fn pass_on(self, pid: libc::pid_t) {
-        if !self.by_kernel {
+        if !self.by_kernel && self.sender != pid {
             // SAFETY: kill has no preconditions.
             unsafe { libc::kill(pid, self.number) };
         }
@@ -152,7 +155,10 @@ impl Signals {
                 libc::SIGCHLD => return Ok(Wake::Child),
                 // Codes above 0 are the kernel's own; processes send 0 and below.
                 number @ 1.. => {
-                    return Ok(Wake::Signal(Sent { number, by_kernel: sender.si_code > 0 }));
+                    let by_kernel = sender.si_code > 0;
+                    // SAFETY: the kernel fills it for signals of processes, and zeroes it for others.
+                    let sender = if by_kernel { 0 } else { unsafe { sender.si_pid() } };
+                    return Ok(Wake::Signal(Sent { number, by_kernel, sender }));
                 }
                 _ => match io::Error::last_os_error() {
                     error if error.raw_os_error() == Some(libc::EAGAIN) => return Ok(Wake::Time),

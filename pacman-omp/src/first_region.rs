@@ -61,15 +61,18 @@ pub(crate) fn meet(runtime: &'static Runtime, requested: u32) {
     // over forks as well, and takes it before ours.
     let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(requested);
     // A runtime that binds threads has bound this one by now.
-    let cpus = own_mask().chain(runtime.places()).collect();
-    let mut first = FIRST_REGION.lock();
-    if first.is_some() {
-        return;
-    }
-    let measured = isolated(|| Some(Worker::here().measured()));
-    let cost = measured.unwrap_or(EmptyPart { ticks: 0, reads: "none", counts: Vec::new() });
-    TICKS_OF_A_PART.store(cost.ticks, Ordering::Relaxed);
-    first.insert(FirstRegion { threads, cpus, cost }).record();
+    let cpus: CpuSet = own_mask().chain(runtime.places()).collect();
+    // A handler of a signal that forks would wait for the lock.
+    isolated(|| {
+        let mut first = FIRST_REGION.lock();
+        if first.is_some() {
+            return;
+        }
+        let measured = isolated(|| Some(Worker::here().measured()));
+        let cost = measured.unwrap_or(EmptyPart { ticks: 0, reads: "none", counts: Vec::new() });
+        TICKS_OF_A_PART.store(cost.ticks, Ordering::Relaxed);
+        first.insert(FirstRegion { threads, cpus, cost }).record();
+    });
 }
 
 /// The mask at the start of the process.

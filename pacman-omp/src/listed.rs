@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use pacman_core::fork::Lock;
 
+use crate::isolation::isolated_memory;
 use crate::loaded::{self, Changes, Loaded, NeededNames};
 use crate::stub;
 
@@ -151,7 +152,12 @@ pub(crate) fn with(address: u64) -> Option<Arc<Listed>> {
     search(|file| file.has(address))
 }
 
+/// With signals blocked: a handler that forks would wait for the lock.
 fn search(is_it: impl Fn(&Listed) -> bool) -> Option<Arc<Listed>> {
+    isolated_memory(|| search_list(is_it))
+}
+
+fn search_list(is_it: impl Fn(&Listed) -> bool) -> Option<Arc<Listed>> {
     let search = || LIST.lock().files.iter().find(|file| is_it(file)).cloned();
     search().or_else(|| {
         look();
@@ -162,7 +168,11 @@ fn search(is_it: impl Fn(&Listed) -> bool) -> Option<Arc<Listed>> {
 /// The function of that name in the file that the loader knows by `path`, or in those that it needs, the nearest first.
 /// `None` if the file is not loaded. A caller has code of that file under way, which keeps all of them loaded.
 pub(crate) fn function_in(path: &CStr, name: &CStr) -> Option<Option<*mut c_void>> {
-    let first = search(|file| *file.name == *path)?;
+    isolated_memory(|| function_in_list(path, name))
+}
+
+fn function_in_list(path: &CStr, name: &CStr) -> Option<Option<*mut c_void>> {
+    let first = search_list(|file| *file.name == *path)?;
     let list = LIST.lock();
     let mut scope = vec![first];
     let mut at = 0;
@@ -185,7 +195,9 @@ pub(crate) fn is_only_late_runtime(address: u64) -> bool {
     let Some(own) = with(address).filter(|own| own.is_runtime && !own.is_of_start()) else {
         return false;
     };
-    LIST.lock().files.iter().all(|file| !file.is_runtime || file.span == own.span)
+    isolated_memory(|| {
+        LIST.lock().files.iter().all(|file| !file.is_runtime || file.span == own.span)
+    })
 }
 
 /// Whether the loader knows a file by `path`.

@@ -1,7 +1,7 @@
 //! One followed thread: its counters, and what `/proc` knows of it.
 
-use std::{fs, io};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use pacman_core::{Error, platform};
 use pacman_topology::placement::Place;
