@@ -60,6 +60,8 @@ pub(crate) fn program(name: &str) -> PathBuf {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let source = match name {
         "arm-regions" => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/arm.c"),
+        "lab-regions" => Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/guest/regions.c"),
+        "arm-teams" => Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/guest/teams.c"),
         _ => {
             let source = program.with_extension("c");
             std::fs::write(&source, TURNS_SOURCE).expect("a source file");
@@ -67,7 +69,8 @@ pub(crate) fn program(name: &str) -> PathBuf {
         }
     };
     let mut compile = Command::new(lab::ARM_GCC);
-    compile.args(["-O1", "-fopenmp"]).arg(&source).arg("-o").arg(&program);
+    let level = if name == "lab-regions" { "-O2" } else { "-O1" };
+    compile.args([level, "-fopenmp"]).arg(&source).arg("-o").arg(&program);
     let status = compile.status();
     assert!(status.is_ok_and(|status| status.success()), "{source:?} does not compile");
     program

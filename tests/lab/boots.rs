@@ -80,7 +80,7 @@ fn machines() -> &'static [Machine] {
                     guest("conflicts"),
                     threads(),
                     stat::line(stat::CONTEXTS),
-                    omp::line(),
+                    omp::line(omp::TSC),
                     omp::on_siblings(),
                     rates::line(),
                     energy::line(),

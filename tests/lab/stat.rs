@@ -1,7 +1,7 @@
 //! The command `stat` and whole contexts, on counters that are exact.
 
 use super::boots::{self, HASWELL, Options, ZEN};
-use super::guest;
+use super::{arm, guest};
 
 /// Options of `stat` and the guest's job: threads that are put on both siblings of a core.
 pub(crate) const THREADS: [&str; 2] = ["--bind compact", "stat-threads"];
@@ -14,8 +14,13 @@ pub(crate) fn line([stat, job]: [&str; 2]) -> String {
 
 /// Rows of `stat --csv -e INSTRUCTIONS`: CPU, name and count.
 fn counted(options: Options, job: [&str; 2]) -> Option<Vec<(u32, String, i64)>> {
-    let boots::Said { status, text } = boots::said(options, &line(job))?;
-    assert_eq!(*status, 0, "{text}");
+    let text = if options.iter().any(|option| arm::MODELS.contains(option)) {
+        arm::said(options, &line(job))?
+    } else {
+        let boots::Said { status, text } = boots::said(options, &line(job))?;
+        assert_eq!(*status, 0, "{text}");
+        text
+    };
     let mut lines = text.lines().map(str::trim_end);
     let heading: Vec<&str> =
         lines.find(|line| line.starts_with("begin_ns,")).expect("a heading").split(',').collect();
@@ -68,11 +73,18 @@ fn stat_counts_threads_on_zen_siblings() {
 
 #[test]
 fn stat_sees_both_contexts() {
-    let Some(rows) = counted(HASWELL, CONTEXTS) else { return };
-    let loops = [(0, 6_000_000), (1, 16_000_000)];
+    every_context_is_seen(HASWELL, &[6_000_000, 16_000_000]);
+}
+
+/// The known instructions of each context.
+pub(crate) fn every_context_is_seen(options: Options, loops: &[i64]) {
+    let Some(rows) = counted(options, CONTEXTS) else { return };
     assert_eq!(rows.len(), loops.len(), "{rows:?}");
-    for ((cpu, known), (row, _, count)) in loops.into_iter().zip(&rows) {
-        println!("lab core: context {cpu} counted {count}, {} beyond its loop", count - known);
+    for ((cpu, &known), (row, _, count)) in (0..).zip(loops).zip(&rows) {
+        println!(
+            "lab {options:?}: context {cpu} counted {count}, {} beyond its loop",
+            count - known
+        );
         assert_eq!(cpu, *row);
         // The rest is the beginning of the program, and this one's.
         assert!((known..known + 5_000_000).contains(count), "{rows:?}");
@@ -81,30 +93,44 @@ fn stat_sees_both_contexts() {
 
 #[test]
 fn contexts_are_counted_until_they_are_gone() {
+    let Some(lines) = contexts_until_they_are_gone(HASWELL, 2) else { return };
+    assert_eq!(lines[..3], CONTEXT_1_GOES);
+    assert_eq!(
+        lines[3..],
+        [
+            "smt counts",
+            "smt cannot count CPU 1 any more: it went offline: SMT was switched off; begin a new session",
+        ]
+    );
+}
+
+/// The lines of the job `wide` about a context that goes away, and comes back.
+pub(crate) const CONTEXT_1_GOES: [&str; 3] = [
+    "note gone 1 cannot count CPU 1 any more: it went offline; begin a new session; its last execution of \"gone\" is not counted",
+    "refused cannot count CPU 1: it is offline; as root, write 1 to /sys/devices/system/cpu/cpu1/online",
+    "note back 1 cannot count CPU 1 any more: its counters were stopped: it was offline, or another profiler took its counters; begin a new session; its last execution of \"back\" is not counted",
+];
+
+/// Each context counts the loop that runs on it. The lines that are no counts.
+pub(crate) fn contexts_until_they_are_gone(
+    options: Options,
+    contexts: usize,
+) -> Option<Vec<&'static str>> {
     const LOOP: i64 = 20_000_000;
-    let Some(text) = guest(HASWELL, "wide") else { return };
+    let text = guest(options, "wide")?;
     let count = |row: &str| -> Option<i64> {
         text.lines().find_map(|line| line.strip_prefix(&format!("row {row} ")))?.parse().ok()
     };
-    for (row, least) in [("0 on-0", LOOP), ("1 on-0", 0), ("0 on-1", 0), ("1 on-1", LOOP)] {
-        let counted = count(row).unwrap_or_else(|| panic!("no row {row} in:\n{text}"));
-        println!("lab core: context and phase {row}: {} beyond the loop", counted - least);
+    let places = (0..contexts).flat_map(|cpu| (0..contexts).map(move |on| (cpu, on)));
+    for (cpu, on) in places {
+        let (row, least) = (format!("{cpu} on-{on}"), if cpu == on { LOOP } else { 0 });
+        let counted = count(&row).unwrap_or_else(|| panic!("no row {row} in:\n{text}"));
+        println!("lab {options:?}: context and phase {row}: {} beyond the loop", counted - least);
         assert!((least..least + 1_000_000).contains(&counted), "{row}: {text}");
     }
     for phase in ["gone", "after"] {
         assert!(count(&format!("0 {phase}")).is_some(), "the other goes on: {text}");
         assert!(count(&format!("1 {phase}")).is_none(), "{text}");
     }
-    let lines: Vec<&str> =
-        text.lines().filter(|line| !line.is_empty() && !line.starts_with("row ")).collect();
-    assert_eq!(
-        lines,
-        [
-            "note gone 1 cannot count CPU 1 any more: it went offline; begin a new session; its last execution of \"gone\" is not counted",
-            "refused cannot count CPU 1: it is offline; as root, write 1 to /sys/devices/system/cpu/cpu1/online",
-            "note back 1 cannot count CPU 1 any more: its counters were stopped: it was offline, or another profiler took its counters; begin a new session; its last execution of \"back\" is not counted",
-            "smt counts",
-            "smt cannot count CPU 1 any more: it went offline: SMT was switched off; begin a new session",
-        ]
-    );
+    Some(text.lines().filter(|line| !line.is_empty() && !line.starts_with("row ")).collect())
 }

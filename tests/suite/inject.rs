@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::unwind::{Stack, Tables};
@@ -24,7 +24,7 @@ pub struct Call {
     pub number: i64,
     /// Its arguments.
     pub arguments: [u64; 6],
-    /// Which of the modules made it.
+    /// Which of the modules made it; 0 if those of counters are watched.
     pub module: usize,
 }
 
@@ -50,47 +50,105 @@ pub struct Fault {
 /// `Unsupported` where the kernel allows no such filter, or on another processor than x86-64, `TimedOut` if the command
 /// hangs and was killed; otherwise if it cannot be started.
 pub fn watch(
-    mut command: Command,
+    command: Command,
     numbers: &[i64],
     modules: &[&str],
     may_fail: impl Fn(&Call) -> bool + Sync,
     fault: Option<Fault>,
 ) -> io::Result<(Child, Vec<Call>)> {
+    // Elsewhere the return address of a function that calls no other is in a register, which `/proc` does not show.
     if !cfg!(target_arch = "x86_64") {
         return Err(io::ErrorKind::Unsupported.into());
     }
+    let of_module = |asked: &libc::seccomp_notif, tables: &mut Tables| {
+        let module = caller(asked.pid, asked.data.instruction_pointer, modules, tables)?;
+        Some(Call::of(asked, module)).filter(&may_fail)
+    };
+    watch_those(command, numbers, of_module, fault)
+}
+
+/// The numbers of the calls that [`watch_counters`] knows.
+pub const OF_COUNTERS: [i64; 4] =
+    [libc::SYS_perf_event_open, libc::SYS_mmap, libc::SYS_ioctl, libc::SYS_read];
+
+/// As [`watch`], the calls that open, map, switch and read perf's counters, on any processor and whoever makes them.
+///
+/// # Errors
+/// As for [`watch`], without those about the processor.
+pub fn watch_counters(command: Command, fault: Option<Fault>) -> io::Result<(Child, Vec<Call>)> {
+    let of_counter = |asked: &libc::seccomp_notif, _: &mut Tables| {
+        let call = Call::of(asked, 0);
+        is_about_counter(asked.pid, &call).then_some(call)
+    };
+    watch_those(command, &OF_COUNTERS, of_counter, fault)
+}
+
+/// Whether it opens a counter, or its descriptor is one.
+fn is_about_counter(thread: u32, call: &Call) -> bool {
+    let descriptor = match call.number {
+        libc::SYS_perf_event_open => return true,
+        libc::SYS_mmap => call.arguments[4],
+        _ => call.arguments[0],
+    };
+    let link = std::fs::read_link(format!("/proc/{thread}/fd/{}", descriptor as i32));
+    link.is_ok_and(|target| target.as_os_str() == "anon_inode:[perf_event]")
+}
+
+impl Call {
+    fn of(asked: &libc::seccomp_notif, module: usize) -> Call {
+        Call { number: asked.data.nr.into(), arguments: asked.data.args, module }
+    }
+}
+
+/// Runs a command, and has one of the calls of these numbers fail that `watched` gives.
+fn watch_those(
+    mut command: Command,
+    numbers: &[i64],
+    watched: impl Fn(&libc::seccomp_notif, &mut Tables) -> Option<Call> + Sync,
+    fault: Option<Fault>,
+) -> io::Result<(Child, Vec<Call>)> {
     command.process_group(0);
     let filter = filter(numbers);
     let (ours, theirs) = UnixStream::pair()?;
     let refused = AtomicBool::new(false);
+    // The child's number, which is that of its group.
+    let group = AtomicI32::new(0);
     let sender = theirs.as_raw_fd();
     // SAFETY: system calls only, on what was made before the fork.
     unsafe { command.pre_exec(move || send(sender, listener(&filter)?)) };
     let (child, calls) = std::thread::scope(|scope| {
         let supervisor = scope.spawn(|| match receive(ours.as_raw_fd()) {
-            Ok(listener) => supervise(&listener, modules, &may_fail, fault),
+            Ok(listener) => {
+                let calls = supervise(&listener, &watched, fault);
+                // ATOMICS: a number alone.
+                let group = group.load(Ordering::Relaxed);
+                if calls.is_err() && group > 0 {
+                    // SAFETY: the group is the child's own.
+                    unsafe { libc::kill(-group, libc::SIGKILL) };
+                }
+                calls
+            }
             Err(error) => {
                 refused.store(true, Ordering::Relaxed);
                 Err(error)
             }
         });
-        let child = command.spawn();
+        let mut child = command.spawn();
         // Without a child nobody sends.
         drop(command);
         drop(theirs);
+        if let Ok(child) = &mut child {
+            group.store(child.id() as i32, Ordering::Relaxed);
+            // Before Linux 6.11 a listener hears of the last one's end only when that is waited for.
+            let _ = child.wait();
+        }
         (child, supervisor.join().expect("the supervisor does not panic"))
     });
     if refused.load(Ordering::Relaxed) {
         let why = child.err().map_or_else(|| "no listener".to_owned(), |error| error.to_string());
         return Err(Error::new(io::ErrorKind::Unsupported, why));
     }
-    let mut child = child?;
-    if calls.is_err() {
-        // SAFETY: the group is the child's own, which is not reaped yet.
-        unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
-        child.wait()?;
-    }
-    Ok((child, calls?))
+    Ok((child?, calls?))
 }
 
 /// Calls of these numbers are asked about, all others allowed.
@@ -187,8 +245,7 @@ impl Fault {
 /// Answers until nobody is left to ask.
 fn supervise(
     listener: &OwnedFd,
-    modules: &[&str],
-    may_fail: impl Fn(&Call) -> bool,
+    watched: impl Fn(&libc::seccomp_notif, &mut Tables) -> Option<Call>,
     fault: Option<Fault>,
 ) -> io::Result<Vec<Call>> {
     /// SECCOMP_IOCTL_NOTIF_RECV and _SEND of linux/seccomp.h.
@@ -216,11 +273,7 @@ fn supervise(
             // It was killed meanwhile.
             continue;
         }
-        let data = asked.data;
-        let (number, arguments) = (data.nr.into(), data.args);
-        let module = caller(asked.pid, data.instruction_pointer, modules, &mut tables);
-        let call = module.map(|module| Call { number, arguments, module });
-        let call = call.filter(&may_fail);
+        let call = watched(&asked, &mut tables);
         calls.extend(call);
         let fails = call.is_some() && fault.is_some_and(|fault| fault.is_now(&calls));
         let mut answer = libc::seccomp_notif_resp {

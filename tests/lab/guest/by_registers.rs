@@ -115,6 +115,21 @@ pub(crate) fn unprivileged() -> Result<()> {
     Ok(())
 }
 
+/// The message where no registers can be programmed.
+pub(crate) fn refused() -> Result<()> {
+    let here = Topology::detect()?;
+    for partition in [Partition::Even, Partition::ByDemand, Partition::Whole { owner: 0 }] {
+        let session = Session::builder("refused")
+            .events("r0151")
+            .placement(here.clone(), Placement::Compact)
+            .registers(partition)
+            .start();
+        let refused = session.err().map_or_else(String::new, |error| error.to_string());
+        println!("refused {refused}");
+    }
+    Ok(())
+}
+
 /// The CPUs that the calling thread may use.
 fn mask() -> String {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("a thread has one");

@@ -9,9 +9,13 @@ use pacman_core::session::EventSetRotation;
 use pacman_core::{Placement, Result, Session, Topology};
 
 use crate::doorbell::ring;
+use crate::siblings::first_two;
 
-/// Six events for four counters.
-const ROTATED: &str = "r412e,r0151,r01c4,r01c5,r0108,r0149";
+/// Six events for four counters, on Arm nine for six.
+const ROTATED: &str = match cfg!(target_arch = "aarch64") {
+    true => "r412e,r0151,r01c4,r01c5,r0108,r0149,r0187,r01a2,r0148",
+    false => "r412e,r0151,r01c4,r01c5,r0108,r0149",
+};
 const RUNG: u64 = 0x0151;
 
 /// Prints the failed changes of the session that lost its descriptors, and the other session's count.
@@ -27,7 +31,7 @@ pub(crate) fn run(how: &str) -> Result<()> {
         .start()?;
     let other = Session::builder("other").events("r0151").start()?;
     let (rotates, counts) = (rotated.phase("rotates")?, other.phase("counts")?);
-    let place = here.place(here.cores()[0].cpus[1])?;
+    let place = here.place(first_two(&here)[1])?;
     let together = Barrier::new(2);
     std::thread::scope(|scope| {
         let counting = scope.spawn(|| -> Result<()> {

@@ -7,6 +7,8 @@ mod conflicts;
 mod contention;
 mod doorbell;
 mod eight;
+mod faults;
+mod faulty_commands;
 #[cfg(target_arch = "x86_64")]
 mod flags;
 mod foreign;
@@ -41,6 +43,10 @@ fn main() {
         ["conflicts"] => conflicts::run(),
         #[cfg(target_arch = "x86_64")]
         ["flags"] => flags::run(),
+        ["ends-by-7"] => faulty_commands::ends_by_7(),
+        ["faults"] => faults::run(),
+        ["faulty-commands"] => faulty_commands::run(),
+        ["faulty", events] => faults::faulty(events),
         ["foreign", how] => foreign::run(how),
         ["forked"] => forked::run(),
         #[cfg(target_arch = "x86_64")]
@@ -50,6 +56,7 @@ fn main() {
         ["netburst"] => netburst::run(),
         #[cfg(target_arch = "x86_64")]
         ["netburst-hold"] => netburst::hold(),
+        ["refused-registers"] => by_registers::refused(),
         ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
         ["smt", seconds] => smt::run(seconds.parse().expect("a number of seconds")),

@@ -21,8 +21,13 @@ struct retired {
 /* The lab's doorbell: what this context retired since it started. */
 static struct retired retired(void)
 {
+#ifdef __aarch64__
+    unsigned long user, kernel;
+    __asm__ volatile("mrs %0, s3_3_c15_c0_2; mrs %1, s3_3_c15_c0_6" : "=r"(user), "=r"(kernel));
+#else
     unsigned long user = 0x4c504d02, kernel = 0, selector = 0, high = 0;
     __asm__ volatile("cpuid" : "+a"(user), "+b"(kernel), "+c"(selector), "+d"(high));
+#endif
     return (struct retired){user, kernel};
 }
 

@@ -9,8 +9,11 @@ use pacman_events::resolve;
 
 use crate::doorbell::ring;
 
-/// Single doorbell events of every model in `selectors.tsv`.
-const EVENTS: [&str; 3] = ["UOPS_ISSUED", "L2_MISSES", "L1D_MISSES"];
+/// Single doorbell events of every model in `selectors.tsv`. On Arm UOPS_ISSUED may happen by itself.
+const EVENTS: [&str; 3] = match cfg!(target_arch = "aarch64") {
+    true => ["L1I_MISSES", "L2_MISSES", "L1D_MISSES"],
+    false => ["UOPS_ISSUED", "L2_MISSES", "L1D_MISSES"],
+};
 const ROUNDS: usize = 200;
 
 /// Prints how the session reads, the rounds, and those in which both ways agreed.

@@ -6,7 +6,7 @@ use pacman_core::{Placement, Result, Session, Topology};
 
 use crate::doorbell::known_loop;
 
-const THREADS: usize = 2;
+pub(crate) const THREADS: usize = 2;
 const PHASES: usize = 50;
 
 /// Prints a line a thread and phase: counted, expected, begin, end, cycles.
@@ -52,6 +52,12 @@ pub(crate) fn run() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The contexts that a compact placement takes first: siblings, or without SMT two cores.
+pub(crate) fn first_two(here: &Topology) -> [u32; THREADS] {
+    let mut contexts = here.cores().iter().flat_map(|core| &core.cpus);
+    std::array::from_fn(|_| *contexts.next().expect("two contexts"))
 }
 
 /// Different work for each sibling and phase, so that a mix-up would show.

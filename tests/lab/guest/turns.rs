@@ -8,20 +8,29 @@ use pacman_core::{Error, Placement, Result, Session, Topology};
 use pacman_events::partition::Partition;
 
 use crate::doorbell::ring;
+use crate::siblings::THREADS;
 
 const RUNS: u64 = 7;
 const PHASES: [&str; 3] = ["work", "inner", "other"];
 
-/// Six events for four general counters, with the doorbell's name of each; no two have a
-/// bell in common.
-const EVENTS: [(&str, u64); 6] = [
+/// Events with the doorbell's name of each; no two have a bell in common.
+const ALL: [(&str, u64); 9] = [
     ("r412e", 0x412e),
     ("r0151", 0x0151),
     ("r01c4", 0x01c4),
     ("r01c5", 0x01c5),
     ("r0108", 0x0108),
     ("r0149", 0x0149),
+    ("r0187", 0x0187),
+    ("r01a2", 0x01a2),
+    ("r0148", 0x0148),
 ];
+
+/// Six for four general counters, on Arm nine for six.
+const EVENTS: &[(&str, u64)] = match cfg!(target_arch = "aarch64") {
+    true => &ALL,
+    false => ALL.split_at(6).0,
+};
 
 /// Prints the sets, then a line for each logged run and event that was counted, what
 /// samples saw from within, and the report's sums.
@@ -32,7 +41,6 @@ pub(crate) fn run(how: &str, by: &str) -> Result<()> {
         EventSetRotation::PerExecution
     };
     let here = Topology::detect()?;
-    let siblings = here.cores()[0].cpus.len();
     let names: Vec<&str> = EVENTS.iter().map(|(name, _)| *name).collect();
     let mut builder = Session::builder("turns")
         .events(names.join(","))
@@ -47,9 +55,9 @@ pub(crate) fn run(how: &str, by: &str) -> Result<()> {
     for name in PHASES {
         session.phase(name)?;
     }
-    let together = Barrier::new(siblings);
+    let together = Barrier::new(THREADS);
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..siblings)
+        let threads: Vec<_> = (0..THREADS)
             .map(|_| scope.spawn(|| one_thread(&session, &together).unwrap_or_else(give_up)))
             .collect();
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));

@@ -47,6 +47,10 @@ pub(crate) fn run() -> Result<()> {
     all.end(back)?;
     print("back", &all);
 
+    // On Arm since Linux 6.16.
+    if cfg!(target_arch = "aarch64") {
+        return Ok(());
+    }
     let mut all = Session::builder("smt").events("INSTRUCTIONS").system_wide(&cpus)?;
     switch("/sys/devices/system/cpu/smt/control", "off");
     for sample in all.sample() {
