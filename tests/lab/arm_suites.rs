@@ -1,5 +1,5 @@
-//! What sessions promise on x86, on Arm: presets, groups, siblings at once, rotation, whole contexts, foreign code, and
-//! system calls that fail. The jobs and their judges are those of the other files.
+//! The promises of sessions that x86's suites hold, held on Arm: presets, groups, siblings at once, rotation,
+//! whole contexts, foreign code, and system calls that fail. The jobs and their judges are those of the other files.
 
 use super::arm::{self, NEOVERSE_N1, OLYMPUS, SMALL_OLYMPUS, TIMER};
 use super::boots::{self, Options};

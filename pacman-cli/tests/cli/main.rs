@@ -104,7 +104,7 @@ fn run(arguments: &[&str]) -> Output {
     pacman_pmu(arguments).output().expect("the command was built")
 }
 
-/// What commands of a test say, for its section of a file of snapshots.
+/// The output of a test's commands, for its section of a file of snapshots.
 fn told(title: &'static str) -> Texts {
     Texts::new(env!("CARGO_MANIFEST_DIR"), "snapshots/refusals.txt", title)
 }

@@ -10,7 +10,7 @@ use super::{library, text};
 
 const WITHIN: [&str; 3] = ["unshare", "-rpf", "--kill-child"];
 
-/// What a line of shell says in such a namespace; `$PMU` is the command. `None`, said aloud, where that is not allowed.
+/// The output of a line of shell in such a namespace; `$PMU` is the command. `None`, said aloud, where that is not allowed.
 fn within(more: &[&str], line: &str) -> Option<Output> {
     let unshare = |program: &[&str]| {
         let mut command = Command::new("timeout");

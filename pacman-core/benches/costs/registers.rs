@@ -1,4 +1,4 @@
-//! What programs read without a system call on each architecture: the processor's counters, and the lab's
+//! Registers that programs read without a system call on each architecture: the processor's counters, and the lab's
 //! doorbell, by which the emulator says how many instructions a hardware context has really retired.
 
 #[cfg(target_arch = "aarch64")]

@@ -53,7 +53,7 @@ fn line(finding: &Finding) -> String {
     format!("{subject} {outcome}{cause}: {}\n", finding.text)
 }
 
-/// What a test's diagnoses say, for its section of `doctor.txt`.
+/// The words of a test's diagnoses, for its section of `doctor.txt`.
 struct Told(Texts);
 
 fn told(title: &'static str) -> Told {

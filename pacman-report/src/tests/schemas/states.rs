@@ -1,4 +1,4 @@
-//! What Python has of the tables of this package, and the manual's table of states.
+//! The layouts that Python has of the tables of this package, and the manual's table of states.
 
 use pacman_metrics::language::named;
 use pacman_regions::Cause;
