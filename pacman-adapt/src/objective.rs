@@ -121,10 +121,10 @@ pub struct Custom {
 }
 
 impl Objective {
-    /// Minimises `cost`, which grows at most with the time to the power of `degree`.
+    /// Minimises `cost`, which grows at most with the time to the power of `cost_exponent`.
     ///
-    /// The degree limits the cost of a sample. On half the threads an execution takes at most twice
-    /// the time, and costs at most two to the power of `degree`.
+    /// The exponent limits the cost of a sample. On half the threads an execution takes at most twice
+    /// the time, and costs at most two to the power of `cost_exponent`.
     pub fn custom(
         cost_exponent: u8,
         cost: impl Fn(&Execution) -> f64 + Send + Sync + 'static,
