@@ -103,7 +103,7 @@ const WITH_ALL_OPTIONS: &[&str] = &["--max-threads", "2", "--share"];
 fn adapted(program: &str, options: &[&str], report: &str) -> Output {
     let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o", report]);
     // A program that waits for a thread that it does not have never ends.
-    command.args(options).args(["--", "timeout", "60", program]);
+    command.args(options).args(["--", "timeout", "300", program]);
     command.env("OMP_NUM_THREADS", "4").env("OMP_WAIT_POLICY", "passive");
     command.output().expect("it runs")
 }
