@@ -1,10 +1,11 @@
 /* Binds a library's references to the C library to the C library.
  *
- * The loader has bound them by their names alone, and so to functions of the program that have the same names, and to
- * those of other preloaded libraries. A reference names the file that it was linked to, and a version there: that is its function.
+ * The loader has bound them by their names alone: to functions of the program that have these names, to entries, and to
+ * functions of other preloaded libraries. But each reference has the file that it was linked to, and the version there.
  *
- * The functions of the heap stay as they are. A program may replace these by its own, as the C library's manual says,
- * and the C library itself then calls the program's. What it allocates for a caller is theirs to free. */
+ * Two kinds stay as the loader has bound them. A program may replace the functions of the heap, as the C library's manual
+ * says. The C library itself then calls the program's, and callers free what it has allocated for them. And a tool that
+ * must know all threads, such as ThreadSanitizer, replaces the functions that make and end them. */
 #ifndef PACMAN_BIND_H
 #define PACMAN_BIND_H
 
@@ -13,14 +14,15 @@
 
 #include "link_map.h"
 
-static int is_of_the_heap(const char *name) {
+static int may_be_replaced(const char *name) {
     static const char names[] = "aligned_alloc\0calloc\0free\0malloc\0malloc_usable_size\0memalign\0posix_memalign\0"
-                                "pvalloc\0realloc\0valloc\0";
-    for (const char *at = names; *at; at++) {
-        if (is_same(at, name)) return 1;
+                                "pvalloc\0realloc\0valloc\0pthread_create\0pthread_detach\0pthread_join\0";
+    const char *at = names;
+    while (*at && !is_same(at, name)) {
         while (*at) at++;
+        at++;
     }
-    return 0;
+    return *at;
 }
 
 /* A library whose references are bound. */
@@ -62,7 +64,7 @@ static int bind_reference(struct bound *bound, const ElfW(Rela) *reference, cons
     if (!at || !IS_ADDRESS(ELF64_R_TYPE(reference->r_info)) || file->symbols[at].st_shndx != SHN_UNDEF) return 1;
     const char *name = file->strings + file->symbols[at].st_name;
     const char *version = version_of(file, need, file->versions[at]);
-    if (!version || is_of_the_heap(name)) return 1;
+    if (!version || may_be_replaced(name)) return 1;
     const char *found = find_sought(to, &(struct sought){ name, gnu_hash(name), version });
     const char **word = (const char **)(file->base + reference->r_offset);
     if (!found || *word == found + reference->r_addend) return 1;

@@ -54,11 +54,6 @@ EXPORTED const char *__asan_default_options(void) {
     return "verify_asan_link_order=0";
 }
 
-/* ThreadSanitizer sees the engine's calls of the C library, but not the atomic operations that order them. */
-EXPORTED const char *__tsan_default_suppressions(void) {
-    return "called_from_lib:libpacman_omp_engine.so";
-}
-
 enum { UNTRIED, FAILED };
 static int state;
 
