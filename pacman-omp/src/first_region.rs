@@ -105,8 +105,7 @@ fn current_mask() -> libc::cpu_set_t {
     // SAFETY: a plain set of bits, filled by the call.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        // By its number: the function of that name is an entry of this library.
-        libc::syscall(libc::SYS_sched_getaffinity, 0, std::mem::size_of_val(&set), &raw mut set);
+        libc::sched_getaffinity(0, std::mem::size_of_val(&set), &raw mut set);
         set
     }
 }

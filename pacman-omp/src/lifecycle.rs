@@ -40,7 +40,7 @@ unsafe extern "C" fn loaded(
     words: *const *const c_char,
     environment: *const *const c_char,
 ) {
-    if !stub::is_of_this_release() {
+    if !stub::is_of_this_release() || !stub::bind() {
         return;
     }
     // SAFETY: as the loader calls this.

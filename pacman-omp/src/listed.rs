@@ -56,6 +56,8 @@ pub(crate) static LIST: Lock<List> = Lock::new(List { files: Vec::new(), as_of: 
 
 /// The files that were loaded when the process began, and stay as long as it does.
 static START: OnceLock<Vec<Arc<Listed>>> = OnceLock::new();
+/// Those of them that this library needs: the C library.
+static C_LIBRARY: OnceLock<Vec<Arc<Listed>>> = OnceLock::new();
 
 impl Listed {
     fn of(loaded: &Loaded<'_>) -> Listed {
@@ -137,7 +139,13 @@ pub(crate) fn forget(address: u64) {
 /// Notes the files that were loaded when the process began. Later ones are behind them in the loader's list.
 pub(crate) fn note_start() {
     look();
-    let first = LIST.lock().files.iter().take(stub::files_at_start()).cloned().collect();
+    let list = LIST.lock();
+    let first: Vec<_> = list.files.iter().take(stub::files_at_start()).cloned().collect();
+    let own = list.files.iter().find(|file| file.has(note_start as fn() as usize as u64));
+    let needs = |file: &&Arc<Listed>| {
+        own.is_some_and(|own| own.names.needed.iter().any(|name| file.is_needed_as(name)))
+    };
+    let _ = C_LIBRARY.set(first.iter().filter(needs).cloned().collect());
     let _ = START.set(first);
 }
 
@@ -210,9 +218,9 @@ pub(crate) fn in_file_of(address: u64, name: &CStr) -> Option<*mut c_void> {
     with(address)?.find(name)
 }
 
-/// The function of that name in a file of the start.
-pub(crate) fn at_start(name: &CStr) -> Option<*mut c_void> {
-    START.get()?.iter().find_map(|file| file.find(name))
+/// The C library's function of that name.
+pub(crate) fn of_c(name: &CStr) -> Option<*mut c_void> {
+    C_LIBRARY.get()?.iter().find_map(|file| file.find(name))
 }
 
 /// The function of that name after the preloaded library among the files of the start.

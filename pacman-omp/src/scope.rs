@@ -3,11 +3,9 @@
 //! A program unloads its plugins, and runtimes with them. So a look-up takes no handle: a caller looks up what code
 //! of that module calls right now, and so the module has another holder.
 
-use std::ffi::{CStr, c_int, c_void};
-use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
 
-use crate::function::Function;
 use crate::listed;
 use crate::module::File;
 use crate::stub;
@@ -68,20 +66,9 @@ impl Handle {
         NonNull::new(handle).map(Handle)
     }
 
-    /// Closes it by the C library's own function, whose name this library has, too.
     pub(crate) fn close(self) {
-        static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-        let mut real = REAL.load(Ordering::Relaxed);
-        if real.is_null() {
-            let Some(found) = next(Function::dlclose.symbol()) else { return };
-            real = found;
-            REAL.store(real, Ordering::Relaxed);
-        }
-        // SAFETY: the C library's function of that name, which is never unloaded, with an open handle.
-        unsafe {
-            let real: unsafe extern "C" fn(*mut c_void) -> c_int = std::mem::transmute(real);
-            real(self.0.as_ptr());
-        }
+        // SAFETY: an open handle.
+        unsafe { libc::dlclose(self.0.as_ptr()) };
     }
 }
 

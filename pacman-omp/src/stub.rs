@@ -27,6 +27,7 @@ struct Stub {
     slots: *const AtomicPtr<c_void>,
     next: unsafe extern "C" fn(LookUp, *const c_char) -> *mut c_void,
     find: unsafe extern "C" fn(u64, u64, *const c_char) -> *mut c_void,
+    bind: unsafe extern "C" fn(u64) -> u32,
 }
 
 // SAFETY: the other fields do not change while this library uses them.
@@ -61,6 +62,12 @@ static STUB: Stub = Stub {
             std::ptr::null_mut()
         }
         find
+    },
+    bind: {
+        unsafe extern "C" fn bind(_: u64) -> u32 {
+            1
+        }
+        bind
     },
 };
 
@@ -103,9 +110,22 @@ unsafe extern "C" {
     safe static pacman_omp_entries: [AtomicPtr<c_void>; COUNT];
 }
 
-/// Whether the preloaded library has the same entries.
+/// The number by which the two libraries know each other.
+const TABLE: u64 = match u64::from_str_radix(env!("PACMAN_OMP_TABLE"), 10) {
+    Ok(number) => number,
+    Err(_) => panic!("build.rs has written a number"),
+};
+
+/// Whether the preloaded library has the same entries. Calls no function of the C library.
 pub(crate) fn is_of_this_release() -> bool {
-    STUB.table.to_string() == env!("PACMAN_OMP_TABLE")
+    STUB.table == TABLE
+}
+
+/// Binds this library's references to the C library, which the loader may have bound to functions of the program. Answers
+/// whether that was possible. Calls no function of the C library.
+pub(crate) fn bind() -> bool {
+    // SAFETY: an address of this library.
+    unsafe { (STUB.bind)(bind as fn() -> bool as usize as u64) != 0 }
 }
 
 /// Has the program's calls come here from now on.

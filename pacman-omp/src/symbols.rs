@@ -1,7 +1,9 @@
 //! `dlsym` for this library: Rust's standard library and `pacman-core` look symbols up when they first need them.
 //!
-//! The C library's takes the loader's lock, and a thread that holds it may wait for the caller. So the files of the
-//! start are searched first.
+//! They ask for functions that only some C libraries have. The C library's `dlsym` takes the loader's lock, and a thread
+//! that holds it may wait for the caller. It also finds functions of the program first, which may have the same names.
+//! So the C library's files are searched here. Only names that ISO C keeps for the C library go on to its `dlsym`, which
+//! also finds data.
 
 #[cfg(not(test))]
 use std::arch::global_asm;
@@ -19,10 +21,15 @@ global_asm!(".hidden dlsym");
 #[cfg_attr(test, expect(dead_code))]
 unsafe extern "C" fn look_up(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     // SAFETY: a C string, as for the C library's function.
-    let known = || listed::at_start(unsafe { CStr::from_ptr(name) });
-    let known = if handle == libc::RTLD_DEFAULT { known() } else { None };
+    let text = unsafe { CStr::from_ptr(name) };
+    if handle == libc::RTLD_DEFAULT {
+        let known = listed::of_c(text);
+        if known.is_some() || !text.to_bytes().starts_with(b"_") {
+            return known.unwrap_or(null_mut());
+        }
+    }
     // SAFETY: the caller's own arguments.
-    known.unwrap_or_else(|| real().map_or(null_mut(), |real| unsafe { real(handle, name) }))
+    real().map_or(null_mut(), |real| unsafe { real(handle, name) })
 }
 
 /// The C library's function, which is in one file with `dlopen`.

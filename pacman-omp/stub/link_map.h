@@ -1,116 +1,83 @@
-/* Look-ups in the symbol tables of the loaded files, without dlsym: musl and older C libraries have it elsewhere. */
+/* The loaded files, and this library's references to the C library.
+ *
+ * A program may have functions of its own named `read` or `dlopen`. Alone the C library does not mind: within itself it
+ * uses other names. But the linker exports such a function where the C library has the name, and the loader takes the
+ * program's function for all references by that name. So this library looks its references up in the tables of the C
+ * library's own file. Names that begin with an underscore are the C library's in every program, by ISO C. */
 #ifndef PACMAN_LINK_MAP_H
 #define PACMAN_LINK_MAP_H
 
-#include <link.h>
-#include <stdint.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
-struct file {
-    uintptr_t base;
-    const ElfW(Dyn) *dynamic;
-    const ElfW(Sym) *symbols;
-    const char *strings, *path;
-    const ElfW(Half) *versions;
-    const uint32_t *gnu, *sysv;
-};
+#include "tables.h"
 
-static int is_same(const char *one, const char *other) {
-    while (*one && *one == *other) one++, other++;
-    return *one == *other;
-}
+const char *gnu_get_libc_version(void);
 
-static int begins_with(const char *text, const char *begin) {
-    while (*begin && *begin == *text) begin++, text++;
-    return !*begin;
-}
+/* Each C library has either. */
+extern struct r_debug *_dl_debug_addr;
+extern char **__environ;
 
-/* glibc stores addresses in the dynamic section, musl leaves offsets there. */
-static const void *place(const struct file *file, uintptr_t value) {
-    return (const void *)(value < file->base ? file->base + value : value);
-}
+#pragma weak _dl_debug_addr
+#pragma weak _r_debug
+#pragma weak __environ
+#pragma weak __errno_location
+#pragma weak clock_gettime
+#pragma weak dl_iterate_phdr
+#pragma weak dlerror
+#pragma weak dlinfo
+#pragma weak dlopen
+#pragma weak dlsym
+#pragma weak getpagesize
+#pragma weak gnu_get_libc_version
+#pragma weak pthread_setcancelstate
+#pragma weak pthread_sigmask
+#pragma weak realpath
 
-/* Reads where a file with a dynamic section has its tables; 0 if it has no symbols. */
-static int read_tables(struct file *file) {
-    for (const ElfW(Dyn) *entry = file->dynamic; entry->d_tag != DT_NULL; entry++) {
-        const void *table = place(file, entry->d_un.d_ptr);
-        switch (entry->d_tag) {
-        case DT_SYMTAB: file->symbols = table; break;
-        case DT_STRTAB: file->strings = table; break;
-        case DT_VERSYM: file->versions = table; break;
-        case DT_GNU_HASH: file->gnu = table; break;
-        case DT_HASH: file->sysv = table; break;
-        }
+#define FUNCTIONS_OF_C(each)                                                                      \
+    each(clock_gettime) each(dl_iterate_phdr) each(dlerror) each(dlinfo) each(dlopen) each(dlsym) \
+    each(getpagesize) each(gnu_get_libc_version) each(pthread_setcancelstate)                     \
+    each(pthread_sigmask) each(realpath)
+
+/* The C library's functions; null where it has none of that name. */
+#define MEMBER(name) __typeof__(&name) name;
+static struct { FUNCTIONS_OF_C(MEMBER) } c;
+
+/* The function of that name in the C library. Before glibc 2.34 some are in files of their own. */
+static void *find_of_c(const struct link_map *library, const struct link_map *first, const char *name) {
+    static const char *const others[] = { "libdl.so.2", "libpthread.so.0" };
+    uint32_t hash = gnu_hash(name);
+    struct file file = { .base = library->l_addr, .dynamic = library->l_ld };
+    void *found = read_tables(&file) ? find(&file, name, hash) : 0;
+    for (const struct link_map *at = first; at && !found; at = at->l_next) {
+        const char *path = at->l_name ? last_part(at->l_name) : "";
+        if (!is_same(path, others[0]) && !is_same(path, others[1])) continue;
+        file = (struct file){ .base = at->l_addr, .dynamic = at->l_ld };
+        found = read_tables(&file) ? find(&file, name, hash) : 0;
     }
-    return file->symbols && file->strings && (file->gnu || file->sysv);
+    return found;
 }
 
-/* As read_tables, of a file in the loader's list. */
-static int read_file(const struct dl_phdr_info *info, struct file *file) {
-    *file = (struct file){ .base = info->dlpi_addr, .path = info->dlpi_name ? info->dlpi_name : "" };
-    for (int at = 0; at < info->dlpi_phnum; at++)
-        if (info->dlpi_phdr[at].p_type == PT_DYNAMIC)
-            file->dynamic = (const ElfW(Dyn) *)(file->base + info->dlpi_phdr[at].p_vaddr);
-    return file->dynamic && read_tables(file);
-}
-
-/* The address if symbol `at` defines `name` in the version that a look-up without version gets. */
-static void *defined(const struct file *file, uint32_t at, const char *name) {
-    const ElfW(Sym) *symbol = file->symbols + at;
-    int type = ELF64_ST_TYPE(symbol->st_info), hidden = 0x8000;
-    if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL) return 0;
-    if (type != STT_NOTYPE && type != STT_FUNC && type != STT_GNU_IFUNC) return 0;
-    if (file->versions && (file->versions[at] & hidden)) return 0;
-    if (!is_same(file->strings + symbol->st_name, name)) return 0;
-    uintptr_t address = file->base + symbol->st_value;
-    return type == STT_GNU_IFUNC ? ((void *(*)(void))address)() : (void *)address;
-}
-
-static void *find_gnu(const struct file *file, const char *name, uint32_t hash) {
-    uint32_t buckets = file->gnu[0], first = file->gnu[1], words = file->gnu[2];
-    if (!buckets || !words) return 0;
-    const uint64_t *bloom = (const uint64_t *)(file->gnu + 4);
-    const uint32_t *bucket = (const uint32_t *)(bloom + words), *chain = bucket + buckets;
-    uint64_t word = bloom[hash / 64 % words];
-    if (!(word >> hash % 64 & word >> (hash >> file->gnu[3]) % 64 & 1)) return 0;
-    uint32_t at = bucket[hash % buckets];
-    for (; at >= first; at++) {
-        uint32_t other = chain[at - first];
-        void *found = (other | 1) == (hash | 1) ? defined(file, at, name) : 0;
-        if (found || other & 1) return found;
+/* Finds the C library, which has the function that is never the program's. In a namespace of dlmopen it is not in the
+ * list, and the loader binds references to it: the program's functions are in another namespace. */
+static void find_c_library(void) {
+    static int is_done;
+    if (__atomic_load_n(&is_done, __ATOMIC_ACQUIRE)) return;
+    const struct r_debug *list = &_r_debug ? &_r_debug : &_dl_debug_addr ? _dl_debug_addr : 0;
+    const struct link_map *first = list ? list->r_map : 0, *library = first;
+    const char *own = "__errno_location";
+    for (; library; library = library->l_next) {
+        struct file file = { .base = library->l_addr, .dynamic = library->l_ld };
+        if (file.dynamic && read_tables(&file) && find(&file, own, gnu_hash(own)) == __errno_location) break;
     }
-    return 0;
-}
-
-static void *find_sysv(const struct file *file, const char *name) {
-    uint32_t hash = 0, buckets = file->sysv[0];
-    for (const char *at = name; *at; at++) {
-        hash = (hash << 4) + (unsigned char)*at;
-        hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
-    }
-    uint32_t at = buckets ? file->sysv[2 + hash % buckets] : 0;
-    for (; at; at = file->sysv[2 + buckets + at]) {
-        void *found = defined(file, at, name);
-        if (found) return found;
-    }
-    return 0;
-}
-
-static uint32_t gnu_hash(const char *name) {
-    uint32_t hash = 5381;
-    for (; *name; name++) hash = hash * 33 + (unsigned char)*name;
-    return hash;
-}
-
-/* The function of that name in a file; `hash` is GNU's hash of the name. */
-static void *find(const struct file *file, const char *name, uint32_t hash) {
-    return file->gnu ? find_gnu(file, name, hash) : find_sysv(file, name);
-}
-
-static const char *last_part(const char *path) {
-    const char *last = path;
-    for (; *path; path++)
-        if (*path == '/') last = path + 1;
-    return last;
+#define FIND(name) c.name = library ? find_of_c(library, first, #name) : name;
+    FUNCTIONS_OF_C(FIND)
+    __atomic_store_n(&is_done, 1, __ATOMIC_RELEASE);
 }
 
 /* A file to be found among the loaded ones: the one that has an address, or the one that others need by a name. */
@@ -145,7 +112,7 @@ static void *find_needed(const struct file *file, int depth, const char *name, u
     for (const ElfW(Dyn) *entry = file->dynamic; entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag != DT_NEEDED) continue;
         struct wanted needed = { .name = file->strings + entry->d_un.d_val };
-        void *found = dl_iterate_phdr(is_wanted, &needed) ? find_needed(&needed.file, depth - 1, name, hash) : 0;
+        void *found = c.dl_iterate_phdr(is_wanted, &needed) ? find_needed(&needed.file, depth - 1, name, hash) : 0;
         if (found) return found;
     }
     return 0;

@@ -8,39 +8,18 @@
  *
  * build.rs compiles it with the table of `src/function.rs`. `src/stub.rs` is the engine's side. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "link_map.h"
 #include "functions.h"
 #if defined __x86_64__
 #include "arch/x86_64.h"
 #elif defined __aarch64__
 #include "arch/aarch64.h"
 #endif
-
-const char *gnu_get_libc_version(void);
-
-#pragma weak clock_gettime
-#pragma weak dl_iterate_phdr
-#pragma weak dlerror
-#pragma weak dlinfo
-#pragma weak dlopen
-#pragma weak dlsym
-#pragma weak environ
-#pragma weak gnu_get_libc_version
-#pragma weak pthread_setcancelstate
-#pragma weak pthread_sigmask
-#pragma weak realpath
-#pragma weak __errno_location
+#include "bind.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -57,6 +36,7 @@ struct stub {
     void **slots;
     void *(*next)(look_up, const char *);
     void *(*find)(uintptr_t base, const ElfW(Dyn) *, const char *);
+    uint32_t (*bind)(uintptr_t); /* Binds the references of the file with that address to the C library. */
 };
 
 extern void *pacman_omp_slots[COUNT];
@@ -64,17 +44,14 @@ extern const char pacman_omp_unresolved[COUNT][16];
 
 static void *next(look_up dlsym, const char *name);
 static void *find_in(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name);
-EXPORTED struct stub pacman_omp_stub = { .table = TABLE, .slots = pacman_omp_slots, .next = next, .find = find_in };
+EXPORTED struct stub pacman_omp_stub = {
+    .table = TABLE, .slots = pacman_omp_slots, .next = next, .find = find_in, .bind = bind_to_c,
+};
 
 /* AddressSanitizer ends a program that loads any library before it, because the library could hide calls from it.
  * Entries pass every call on. A program's own definition comes before this one. */
 EXPORTED const char *__asan_default_options(void) {
     return "verify_asan_link_order=0";
-}
-
-/* ThreadSanitizer sees the engine's calls of the C library, but not the atomic operations that order them. */
-EXPORTED const char *__tsan_default_suppressions(void) {
-    return "called_from_lib:libpacman_omp_engine.so";
 }
 
 enum { UNTRIED, FAILED };
@@ -134,11 +111,11 @@ static int scan(struct dl_phdr_info *info, size_t size, void *data) {
 /* Looks at all loaded files, and lets the entries of the C library's functions go on to these. */
 static struct scan look_around(int asks) {
     struct scan result = { .asks = asks, .path = "" };
-    if (!dl_iterate_phdr) return result;
-    dl_iterate_phdr(scan, &result);
+    if (!c.dl_iterate_phdr) return result;
+    c.dl_iterate_phdr(scan, &result);
     /* A runtime may have loaded this library as its tool, behind all others. */
     for (unsigned at = 0; at < COUNT; at++) result.sees_all |= is_of_c(at) && !behind[at];
-    if (result.sees_all) dl_iterate_phdr(scan, &result);
+    if (result.sees_all) c.dl_iterate_phdr(scan, &result);
     for (unsigned at = 0; at < COUNT; at++) {
         void *unresolved = (void *)pacman_omp_unresolved[at];
         if (kinds[at] == OF_THE_C_LIBRARY && behind[at])
@@ -157,7 +134,7 @@ static char *joined(char *at, char *end, const char *text) {
 static int is_asked;
 
 static int is_asked_now(void) {
-    for (char **at = &environ ? environ : 0; at && *at; at++)
+    for (char **at = &__environ ? __environ : 0; at && *at; at++)
         if (begins_with(*at, "PACMAN_OMP_")) return 1;
     return 0;
 }
@@ -180,7 +157,7 @@ static char engine_path[PATH_MAX + 32];
 /* The engine lies beside this library, whatever link names it. The program may change its directory later. */
 static void keep_paths(const char *path) {
     own_path = path;
-    if (!realpath || !realpath(path, engine_path)) joined(engine_path, engine_path + PATH_MAX, path);
+    if (!c.realpath || !c.realpath(path, engine_path)) joined(engine_path, engine_path + PATH_MAX, path);
     char *end = engine_path;
     for (char *at = engine_path; *at; at++)
         if (*at == '/') end = at + 1;
@@ -188,8 +165,8 @@ static void keep_paths(const char *path) {
 }
 
 static void load(void) {
-    if (!gnu_get_libc_version) return fail("the program's C library is not glibc");
-    if (!dlopen) return fail("the program's C library has no dlopen");
+    if (!c.gnu_get_libc_version) return fail("the program's C library is not glibc");
+    if (!c.dlopen) return fail("the program's C library has no dlopen");
     if (!own_path) {
         /* The constructor of another file comes before this one's. */
         struct scan seen = look_around(0);
@@ -197,7 +174,7 @@ static void load(void) {
         pacman_omp_stub.files_at_start = seen.files;
     }
     int cancel = 0, no = PTHREAD_CANCEL_DISABLE;
-    if (pthread_setcancelstate) pthread_setcancelstate(no, &cancel);
+    if (c.pthread_setcancelstate) c.pthread_setcancelstate(no, &cancel);
     /* A handler may call a runtime, and would load the engine within its load. The kernel ends a process that blocks a
      * fault of its own instructions. */
     static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
@@ -205,28 +182,28 @@ static void load(void) {
     __builtin_memset(&all, 0xff, sizeof all);
     for (unsigned at = 0; at < sizeof faults / sizeof *faults; at++)
         ((unsigned long *)&all)[0] &= ~(1ul << (faults[at] - 1));
-    int is_blocked = pthread_sigmask && !pthread_sigmask(SIG_BLOCK, &all, &signals);
+    int is_blocked = c.pthread_sigmask && !c.pthread_sigmask(SIG_BLOCK, &all, &signals);
     int *error = __errno_location ? __errno_location() : 0, before = error ? *error : 0;
     /* In a namespace of dlmopen, into which a runtime has loaded this library, glibc has no global scope to add to. */
-    void *engine = 0, *own = dlopen(own_path, RTLD_NOW | RTLD_NOLOAD);
+    void *engine = 0, *own = c.dlopen(own_path, RTLD_NOW | RTLD_NOLOAD);
     Lmid_t namespace = LM_ID_BASE;
-    int is_apart = own && dlinfo && !dlinfo(own, RTLD_DI_LMID, &namespace) && namespace != LM_ID_BASE;
+    int is_apart = own && c.dlinfo && !c.dlinfo(own, RTLD_DI_LMID, &namespace) && namespace != LM_ID_BASE;
     if (!is_apart) {
         /* The engine refers to this library, which a runtime may have loaded for itself alone. */
-        dlopen(own_path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-        engine = dlopen(engine_path, RTLD_NOW | RTLD_LOCAL);
+        c.dlopen(own_path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+        engine = c.dlopen(engine_path, RTLD_NOW | RTLD_LOCAL);
     }
     if (is_apart) {
         fail("the runtime is in a namespace of its own (dlmopen)");
     } else if (!engine) {
-        const char *why = dlerror ? dlerror() : 0;
+        const char *why = c.dlerror ? c.dlerror() : 0;
         fail(why ? why : "dlopen failed");
     } else if (!__atomic_load_n(&pacman_omp_stub.is_loaded, __ATOMIC_ACQUIRE)) {
         fail("it did not start (install both files of one release)");
     }
     if (error) *error = before;
-    if (is_blocked) pthread_sigmask(SIG_SETMASK, &signals, 0);
-    if (pthread_setcancelstate) pthread_setcancelstate(cancel, 0);
+    if (is_blocked) c.pthread_sigmask(SIG_SETMASK, &signals, 0);
+    if (c.pthread_setcancelstate) c.pthread_setcancelstate(cancel, 0);
 }
 
 static void load_late(void) {
@@ -283,15 +260,15 @@ static void *find_in(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name)
  * brings. Files of the start stay loaded, so theirs need no second search. */
 static void *without_engine(unsigned function, uintptr_t caller) {
     struct search found = { .name = name_of(function), .hash = hashes[function] };
-    if (dl_iterate_phdr) dl_iterate_phdr(search, &found);
+    if (c.dl_iterate_phdr) c.dl_iterate_phdr(search, &found);
     if (found.at_start) {
         __atomic_store_n(&pacman_omp_slots[function], found.at_start, __ATOMIC_RELAXED);
         return found.at_start;
     }
     if (found.first) {
-        void *real = dlsym ? next(dlsym, name_of(function)) : 0;
+        void *real = c.dlsym ? next(c.dlsym, name_of(function)) : 0;
         struct wanted calling = { .address = caller };
-        if (!real && dl_iterate_phdr(is_wanted, &calling))
+        if (!real && c.dl_iterate_phdr(is_wanted, &calling))
             real = find_among_needed(&calling.file, name_of(function), hashes[function]);
         return real ? real : found.first;
     }
@@ -308,12 +285,13 @@ static void *without_engine(unsigned function, uintptr_t caller) {
 static int comes_with(uintptr_t caller) {
     struct wanted calling = { .address = caller };
     const char *own = "GOMP_parallel";
-    return dl_iterate_phdr && dl_iterate_phdr(is_wanted, &calling) && find(&calling.file, own, gnu_hash(own));
+    return c.dl_iterate_phdr && c.dl_iterate_phdr(is_wanted, &calling) && find(&calling.file, own, gnu_hash(own));
 }
 
 /* The function to go on to at a call of an entry that has none yet. The assembly of `arch` calls it. */
 void *pacman_omp_target(unsigned function, uintptr_t caller) {
     void *unresolved = (void *)pacman_omp_unresolved[function], *target;
+    find_c_library();
     int may_load = !is_of_c(function) || kinds[function] == ASKED_BY_LIBGOMP;
     if (is_of_c(function) && !behind[function]) look_around(0);
     if (may_load && __atomic_load_n(&state, __ATOMIC_RELAXED) == UNTRIED)
@@ -334,7 +312,8 @@ static int names_a_tool(char **words, char **variables) {
 /* The arguments are there with glibc only. */
 __attribute__((constructor)) static void begin(int count, char **words, char **variables) {
     struct timespec now = { 0 };
-    if (clock_gettime) clock_gettime(CLOCK_MONOTONIC, &now);
+    find_c_library();
+    if (c.clock_gettime) c.clock_gettime(CLOCK_MONOTONIC, &now);
     pacman_omp_stub.nanos = now.tv_sec * 1000000000ull + now.tv_nsec;
     pacman_omp_stub.ticks = ticks_now();
     pacman_omp_stub.pid = kernel(SYS_getpid, 0, 0, 0, 0, 0, 0);
@@ -343,7 +322,7 @@ __attribute__((constructor)) static void begin(int count, char **words, char **v
     loads_at_start = seen.loads;
     is_asked = is_asked_now();
     int has_tool = 0;
-    if (gnu_get_libc_version) {
+    if (c.gnu_get_libc_version) {
         keep_paths(seen.path);
         has_tool = names_a_tool(words, variables);
     }

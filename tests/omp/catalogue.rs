@@ -146,6 +146,7 @@ const SMALL_STACK: &str = if cfg!(target_arch = "aarch64") { "160K" } else { "64
 const OMPT_HAS_ENDED: &str = "the runtime ends OMPT before the last regions";
 const ASKS_THE_LOADER: &str = "libomp asks the loader as it starts, and hangs (LLVM 14)";
 const ASKED_AS_IT_STARTS: &str = "a handler that asks libomp as it starts crashes (LLVM 14)";
+const CALLED_BY_LIBOMP: &str = "libomp calls functions of these names";
 const NOT_IN_GOMP_LAYER: &str = "libomp's GOMP entries do not run it (LLVM 14)";
 
 /// Every program. Numbers of regions are counted from the source.
@@ -220,6 +221,14 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("nowait_chain.c", Always(160)),
     Program::new("num_threads.c", Always(121)),
     Program::new("own_descriptors.c", Always(40)).may_go_uncounted(),
+    Program::new("own_names.c", Always(50)),
+    Program::new("own_names_in_cpp.cc", Always(50)),
+    Program::new("own_names_of_libomp.c", Always(50)).except(&[
+        (GccOnLibomp, CALLED_BY_LIBOMP),
+        (Clang, CALLED_BY_LIBOMP),
+        (ClangByOmpt, CALLED_BY_LIBOMP),
+    ]),
+    Program::new("own_wrappers.c", Always(60)),
     Program::new("pause.c", Always(75)),
     Program::new("proc_bind.c", Always(90))
         .with(&[("OMP_PLACES", "threads")])

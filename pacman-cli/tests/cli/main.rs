@@ -35,6 +35,7 @@ mod run_ompt;
 mod run_open;
 mod run_openmp;
 mod run_overhead;
+mod run_own_names;
 mod run_page;
 mod run_perfetto;
 mod run_phases;

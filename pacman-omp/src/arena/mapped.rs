@@ -82,7 +82,7 @@ pub(crate) fn program_begins() {
 
 /// The size of the system's pages, which may be larger than an arena's: 64 KiB on some systems for Arm.
 pub(super) fn system_page() -> usize {
-    // SAFETY: it only returns a number. By this function: `sysconf` is an entry of this library.
+    // SAFETY: it only returns a number.
     unsafe { libc::getauxval(libc::AT_PAGESZ) as usize }.max(PAGE)
 }
 

@@ -58,8 +58,7 @@ functions!(entries);
 /// affinity. Answers the function to go on to; `None` for calls of other kinds.
 pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*const c_void> {
     let function = match call.function {
-        // This library's own system calls pass its entry, too.
-        Function::syscall if !interpose::is_own(call.caller) => stands_for(arguments[0] as i64),
+        Function::syscall => stands_for(arguments[0] as i64),
         other => other,
     };
     match function.kind() {

@@ -13,3 +13,6 @@ static uint64_t ticks_now(void) {
     __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(rate));
     return rate ? now * ((2000000000 + rate - 1) / rate) : now;
 }
+
+/* Relocations of a word that has the address of a symbol. */
+#define IS_ADDRESS(type) ((type) == R_AARCH64_ABS64 || (type) == R_AARCH64_GLOB_DAT || (type) == R_AARCH64_JUMP_SLOT)

@@ -12,3 +12,6 @@ static long kernel(long number, long a, long b, long c, long d, long e, long f) 
 static uint64_t ticks_now(void) {
     return __builtin_ia32_rdtsc();
 }
+
+/* Relocations of a word that has the address of a symbol. */
+#define IS_ADDRESS(type) ((type) == R_X86_64_64 || (type) == R_X86_64_GLOB_DAT || (type) == R_X86_64_JUMP_SLOT)
