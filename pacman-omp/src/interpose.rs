@@ -27,7 +27,7 @@ pub(crate) type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
 
 /// The functions after this library in the global scope, once known. The scope may have a runtime of
 /// each family, with functions in common.
-static NEXT: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
+pub(crate) static NEXT: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
 /// The answers of [`real_for`] for all callers, while no module has a private runtime.
 pub(crate) static SHARED: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];

@@ -109,18 +109,18 @@ pub(crate) fn run() -> Result<bool> {
     let (phase, other) = (session.phase("phase")?, session.phase("inner")?);
     let thread = session.attach()?;
     let (mut reading, mut sample) = (Reading::EMPTY, Sample::EMPTY);
-    costs.push(cost("owner's read", at_most(50.0, 50.0), || {
+    costs.push(cost("owner's read", at_most(50.0, 45.0), || {
         thread.read(black_box(&mut reading)).unwrap();
     }));
     costs.push(cost("owner's read and the clock", None, || {
         thread.sample(black_box(&mut sample)).unwrap();
     }));
-    costs.push(cost("phase begin + end", at_most(270.0, 357.0), || {
+    costs.push(cost("phase begin + end", at_most(270.0, 347.0), || {
         thread.begin(phase).unwrap();
         thread.end(phase).unwrap();
     }));
     thread.begin(phase)?;
-    costs.push(cost("nested phase begin + end", at_most(285.0, 364.0), || {
+    costs.push(cost("nested phase begin + end", at_most(285.0, 354.0), || {
         thread.begin(other).unwrap();
         thread.end(other).unwrap();
     }));
@@ -130,12 +130,12 @@ pub(crate) fn run() -> Result<bool> {
         black_box(peer.latest());
     }));
     let mut pair = SiblingPair::EMPTY;
-    costs.push(cost("pair: own read, clock and a sibling's slot", at_most(115.0, 115.0), || {
+    costs.push(cost("pair: own read, clock and a sibling's slot", at_most(115.0, 105.0), || {
         thread.pair(black_box(&peer), black_box(&mut pair)).unwrap();
     }));
     drop(thread);
     session.attach_current_thread()?;
-    costs.push(cost("phase begin + end of a kept attachment", at_most(279.0, 384.0), || {
+    costs.push(cost("phase begin + end of a kept attachment", at_most(279.0, 374.0), || {
         session.begin(phase).unwrap();
         session.end(phase).unwrap();
     }));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::UserReads;
 pub use super::whole::RawCount;
 
-/// The address of the two instructions that read a counter.
+/// The address of the two instructions that read a counter and jump to what follows.
 ///
 /// An instruction names its system register by its own bits, so there is one reading instruction for
 /// each counter.
@@ -28,16 +28,36 @@ impl Register {
     pub fn index(self) -> u32 {
         (self.0.wrapping_sub(table()) / ENTRY) as u32
     }
+
+    /// The counter of [`of`](Self::of), where [`read_counters`] reads `others` more after it, up to 7.
+    pub(crate) fn followed_by(self, others: usize) -> Register {
+        Register(self.0 + others * COUNTERS as usize * ENTRY)
+    }
 }
 
 /// 31 event counters, and the cycle counter behind them.
 const COUNTERS: u32 = 32;
 
-/// Bytes of an entry of [`table`]: `MRS` and `RET`.
+/// Bytes of an entry of [`table`]: `MRS` and `BR`.
 const ENTRY: usize = 8;
 
-/// The table of reading instructions. Linux names `PMEVCNTRn_EL0` by n and `PMCCNTR_EL0` by 31
-/// (`armv8pmu_user_event_idx`, one more each).
+/// The entries of all counters, which read into a register and jump to the address in another one.
+macro_rules! entries {
+    ($($value:literal to $next:literal)+) => {
+        concat!($(
+            ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
+             22, 23, 24, 25, 26, 27, 28, 29, 30\n",
+            "mrs ", $value, ", pmevcntr\\n\\()_el0\n",
+            "br ", $next, "\n",
+            ".endr\n",
+            "mrs ", $value, ", pmccntr_el0\n",
+            "br ", $next, "\n",
+        )+)
+    };
+}
+
+/// The table of reading instructions: all counters with none after them, then all with one more, and so on.
+/// Linux names `PMEVCNTRn_EL0` by n and `PMCCNTR_EL0` by 31 (`armv8pmu_user_event_idx`, one more each).
 #[inline(never)]
 fn table() -> usize {
     let table: usize;
@@ -48,13 +68,10 @@ fn table() -> usize {
             "b 2f",
             ".p2align 6",
             "3:",
-            ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
-             22, 23, 24, 25, 26, 27, 28, 29, 30",
-            "mrs x17, pmevcntr\\n\\()_el0",
-            "ret",
-            ".endr",
-            "mrs x17, pmccntr_el0",
-            "ret",
+            entries!(
+                "x8" to "x16" "x9" to "x8" "x10" to "x9" "x11" to "x10"
+                "x12" to "x11" "x13" to "x12" "x14" to "x13" "x15" to "x14"
+            ),
             "2:",
             table = out(reg) table,
             options(nomem, nostack, preserves_flags),
@@ -91,14 +108,44 @@ pub(crate) fn user_reads(setting: &str) -> UserReads {
 /// The kernel must allow user reads of the counter now; the thread gets SIGILL otherwise.
 #[inline(always)]
 pub(crate) unsafe fn read_counter(register: Register) -> RawCount {
-    let value;
-    // SAFETY: the caller's promise, and the entry changes X17 alone. Not `pure`: the counter changes
-    // by itself.
-    unsafe {
-        asm!("blr {entry}", entry = in(reg) register.0, lateout("x17") value, lateout("x30") _,
-            options(nomem, nostack, preserves_flags));
+    // SAFETY: the caller's promise. No other follows.
+    let [count] = unsafe { read_counters([register]) };
+    count
+}
+
+/// As [`read_counter`], of up to 8 counters. Each must be [followed by](Register::followed_by) those after it.
+///
+/// An entry jumps to the next one. A call and a return would take an instruction more for each
+/// counter, and the caller's return address would have to be kept.
+///
+/// # Safety
+/// As for [`read_counter`].
+#[inline(always)]
+pub(crate) unsafe fn read_counters<const N: usize>(registers: [Register; N]) -> [RawCount; N] {
+    let mut counts = [RawCount(0); N];
+    macro_rules! read {
+        ($first:literal, $($at:literal $value:tt)+) => {
+            // SAFETY: the caller's promise, and the entries change these registers alone. Not `pure`: counters
+            // change by themselves.
+            unsafe {
+                asm!("adr x16, 2f", concat!("br ", $first), "2:",
+                    $(inlateout($value) registers[$at].0 => counts[$at].0,)+
+                    out("x16") _, options(nomem, nostack, preserves_flags));
+            }
+        };
     }
-    RawCount(value)
+    match N {
+        1 => read!("x8", 0 "x8"),
+        2 => read!("x9", 0 "x9" 1 "x8"),
+        3 => read!("x10", 0 "x10" 1 "x9" 2 "x8"),
+        4 => read!("x11", 0 "x11" 1 "x10" 2 "x9" 3 "x8"),
+        5 => read!("x12", 0 "x12" 1 "x11" 2 "x10" 3 "x9" 4 "x8"),
+        6 => read!("x13", 0 "x13" 1 "x12" 2 "x11" 3 "x10" 4 "x9" 5 "x8"),
+        7 => read!("x14", 0 "x14" 1 "x13" 2 "x12" 3 "x11" 4 "x10" 5 "x9" 6 "x8"),
+        8 => read!("x15", 0 "x15" 1 "x14" 2 "x13" 3 "x12" 4 "x11" 5 "x10" 6 "x9" 7 "x8"),
+        _ => unreachable!("the table has entries for 8"),
+    }
+    counts
 }
 
 /// `PMCCNTR_EL0` counts the clock of the core, not of the context, where contexts share a core. Linux
@@ -238,15 +285,17 @@ mod tests {
         }
     }
 
-    /// Decodes the instructions, and executes none: Arm ARM, C6.2 (MRS, RET) and D24.5 (the registers).
+    /// Decodes the instructions, and executes none: Arm ARM, C6.2 (MRS, BR) and D24.5 (the registers).
     #[test]
-    fn each_entry_reads_its_counter_and_returns() {
-        for index in 0..COUNTERS {
+    fn each_entry_reads_its_counter_and_jumps_to_the_next() {
+        for (index, others) in (0..COUNTERS).flat_map(|index| (0..8).map(move |n| (index, n))) {
             let register = Register::of(index).unwrap();
             assert_eq!(register.index(), index);
             // SAFETY: the entry is two words of this program's code.
-            let [mrs, ret] = unsafe { (register.0 as *const [u32; 2]).read() };
-            assert_eq!(ret, 0xd65f_03c0, "RET of {index}");
+            let [mrs, br] = unsafe { (register.followed_by(others).0 as *const [u32; 2]).read() };
+            let others = others as u32;
+            let next = if others == 0 { 16 } else { 8 + others - 1 };
+            assert_eq!(br, 0xd61f_0000 | next << 5, "BR of {index}, {others} others");
             assert_eq!(mrs >> 20, 0xd53, "MRS of {index}");
             let field = |low: u32, bits: u32| mrs >> low & ((1 << bits) - 1);
             let (op0, op1) = (2 + field(19, 1), field(16, 3));
@@ -256,7 +305,7 @@ mod tests {
                 n => (3, 3, 14, 8 + n / 8, n % 8),
             };
             assert_eq!((op0, op1, crn, crm, op2), named, "entry {index}: {mrs:#x}");
-            assert_eq!(rt, 17, "X17 of {index}");
+            assert_eq!(rt, 8 + others, "register of {index}, {others} others");
         }
         assert_eq!(Register::of(COUNTERS), None);
         assert_eq!(Register::simulated(1 << 30).index(), 1 << 30);

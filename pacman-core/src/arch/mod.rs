@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `Register` | a hardware counter, in the words of the instruction that reads it |
 //! | `RawCount` | that instruction's answer, and its extension from a counter's width |
-//! | `read_counter` | the instruction |
+//! | `read_counter`, `read_counters` | the instruction, and several one after the other |
 //! | `WIDTH`, `OTHER_WIDTH` | the usual widths of counters, for which reads are compiled |
 //! | `READS_AHEAD` | whether a read of counters keeps all that it knows in registers |
 //! | `user_reads` | how a thread gets leave to read its counters, by `kernel.perf_user_access` |
@@ -37,7 +37,7 @@ mod whole;
 pub use this::{CLOCK_SOURCE, RawCount, Register};
 pub(crate) use this::{
     FloatingPoint, OTHER_WIDTH, PAGE, READS_AHEAD, WIDTH, made, read_call, read_counter,
-    shares_cycle_counter, ticks, ticks_per_second, user_reads,
+    read_counters, shares_cycle_counter, ticks, ticks_per_second, user_reads,
 };
 
 /// How a thread gets leave to read its counters without a system call.

@@ -22,6 +22,10 @@ impl Register {
     pub fn index(self) -> u32 {
         self.0
     }
+
+    pub(crate) fn followed_by(self, _others: usize) -> Register {
+        self
+    }
 }
 
 /// As on the simulated machines.
@@ -40,6 +44,13 @@ pub(crate) fn user_reads(_: &str) -> UserReads {
 /// None is needed.
 pub(crate) unsafe fn read_counter(register: Register) -> RawCount {
     unreachable!("{register:?} is not a counter of this machine")
+}
+
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn read_counters<const N: usize>(registers: [Register; N]) -> [RawCount; N] {
+    // SAFETY: as above.
+    registers.map(|register| unsafe { read_counter(register) })
 }
 
 pub(crate) fn shares_cycle_counter(_: &str) -> bool {

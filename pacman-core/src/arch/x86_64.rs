@@ -26,6 +26,12 @@ impl Register {
     pub fn index(self) -> u32 {
         self.0
     }
+
+    /// The same for [`read_counters`].
+    #[inline(always)]
+    pub(crate) fn followed_by(self, _others: usize) -> Register {
+        self
+    }
 }
 
 /// The lower and the upper 32 bits of a counter, each in a word with an upper half of zero.
@@ -94,6 +100,14 @@ pub(crate) unsafe fn read_counter(register: Register) -> RawCount {
             options(nomem, nostack, preserves_flags));
     }
     RawCount { low, high }
+}
+
+/// # Safety
+/// As for [`read_counter`].
+#[inline(always)]
+pub(crate) unsafe fn read_counters<const N: usize>(registers: [Register; N]) -> [RawCount; N] {
+    // SAFETY: as the contract of this function.
+    registers.map(|register| unsafe { read_counter(register) })
 }
 
 /// Each context has a fixed counter of its own.

@@ -66,6 +66,33 @@ pub trait PerfSys: Send + Sync + 'static {
     /// The kernel must allow user reads of the counter now, or the thread gets a signal.
     unsafe fn read_counter(&self, register: Register) -> RawCount;
 
+    /// The counter, for [`read_counters`](Self::read_counters), where it is followed by so many `others`.
+    #[inline(always)]
+    fn followed_by(&self, register: Register, _others: usize) -> Register
+    where
+        Self: Sized,
+    {
+        register
+    }
+
+    /// As [`read_counter`](Self::read_counter), one after the other. Each register must be
+    /// [followed by](Self::followed_by) those after it.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn read_counters<const N: usize>(&self, registers: [Register; N]) -> [RawCount; N]
+    where
+        Self: Sized,
+    {
+        registers.map(|register| {
+            // SAFETY: as the contract of this function.
+            let count = unsafe { self.read_counter(register) };
+            self.between_loads();
+            count
+        })
+    }
+
     /// Called between any two loads of a read. The kernel does nothing here; a simulation may
     /// preempt the thread.
     #[inline(always)]

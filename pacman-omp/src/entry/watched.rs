@@ -47,6 +47,10 @@ macro_rules! entries {
     (CountsThreads $name:ident) => {
         forwarded!("pacman_omp_passed" $name);
     };
+    // libgomp waits by it on some architectures.
+    (Filters syscall) => {
+        forwarded!("pacman_omp_system_calls" syscall);
+    };
     ($kind:ident $name:ident) => {
         forwarded!("pacman_omp_watched" $name);
     };
@@ -100,20 +104,37 @@ pub(super) fn leaves_process(call: &Call, arguments: &Registers) -> Option<*cons
 }
 
 /// The function that `syscall` stands for with that number. libnuma, for one, reads masks so.
-fn stands_for(number: i64) -> Function {
+const fn stands_for(number: i64) -> Function {
     match number {
         libc::SYS_sched_getaffinity => Function::sched_getaffinity,
         libc::SYS_sched_setaffinity => Function::sched_setaffinity,
         // The kernel gives a deadline to a thread with all contexts only.
         libc::SYS_sched_setattr => Function::sched_getaffinity,
         libc::SYS_clone | libc::SYS_clone3 => Function::clone,
-        other if arch::FORK == Some(other) => Function::posix_spawn,
-        other if arch::VFORK == Some(other) => Function::vfork,
+        other if is(other, arch::FORK) => Function::posix_spawn,
+        other if is(other, arch::VFORK) => Function::vfork,
         libc::SYS_execve | libc::SYS_execveat => Function::execve,
         libc::SYS_exit_group => Function::_exit,
         _ => Function::syscall,
     }
 }
+
+const fn is(number: i64, optional: Option<i64>) -> bool {
+    matches!(optional, Some(known) if known == number)
+}
+
+/// Whether a system call of each number may mean anything to [`leaves_process`]: the entry lets the others go on.
+pub(super) static HAS_MEANING: [bool; 512] = {
+    let mut has_meaning = [false; 512];
+    let mut number = 0;
+    while number < has_meaning.len() {
+        let call = number as i64;
+        let may_filter = matches!(call, libc::SYS_prctl | libc::SYS_seccomp);
+        has_meaning[number] = may_filter || !matches!(stands_for(call), Function::syscall);
+        number += 1;
+    }
+    has_meaning
+};
 
 /// Whether a call of `sysconf` asks how many processors there are.
 fn asks_processors(arguments: &Registers) -> bool {
@@ -190,4 +211,27 @@ pub(super) extern "C" fn one() -> i32 {
 /// Also the null pointer.
 extern "C" fn nothing() -> usize {
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_system_calls_have_no_meaning() {
+        for (call, has_meaning) in [
+            (libc::SYS_futex, false),
+            (libc::SYS_read, false),
+            (libc::SYS_gettid, false),
+            (libc::SYS_sched_setaffinity, true),
+            (libc::SYS_clone3, true),
+            (libc::SYS_execve, true),
+            (libc::SYS_exit_group, true),
+            (libc::SYS_prctl, true),
+            (libc::SYS_seccomp, true),
+        ] {
+            assert_eq!(HAS_MEANING[call as usize], has_meaning, "{call}");
+        }
+        assert!(HAS_MEANING.iter().filter(|has_meaning| **has_meaning).count() < 16);
+    }
 }

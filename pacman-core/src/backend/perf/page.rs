@@ -42,6 +42,30 @@ pub(super) struct Pages {
     locks: NonNull<u8>,
 }
 
+/// The address of a page's lock and index.
+#[derive(Clone, Copy, Debug)]
+struct LockAndIndex(NonNull<u64>);
+
+impl LockAndIndex {
+    #[inline(always)]
+    fn load(self) -> u64 {
+        const { assert!(LOCK % 8 == 0) };
+        const { assert!(std::mem::offset_of!(perf_event_mmap_page, index) == LOCK + 4) };
+        // SAFETY: the page is mapped and readable (see `Pages::new`), and the two fields
+        // are one aligned word. Volatile, because the kernel writes it behind the
+        // compiler's back.
+        unsafe { self.0.read_volatile() }
+    }
+}
+
+/// The pages of `N` events. With the address of each one's lock at hand, AArch64 takes no instructions for its
+/// distance from the first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PagesOf<const N: usize> {
+    pages: Pages,
+    locks: [LockAndIndex; N],
+}
+
 /// No page and no sum of pages has this: neither those in use, whose indices are small, nor the zero pages of
 /// a forked child.
 const NOT_KNOWN: u64 = u64::MAX;
@@ -85,6 +109,11 @@ impl Pages {
         Pages { locks: unsafe { self.locks.add(slots * PAGE) } }
     }
 
+    /// The first `N`, of which there must be so many.
+    pub(super) fn of<const N: usize>(self) -> PagesOf<N> {
+        PagesOf { pages: self, locks: std::array::from_fn(|slot| self.lock_at(slot)) }
+    }
+
     #[inline(always)]
     fn page(self, slot: usize) -> *const perf_event_mmap_page {
         // SAFETY: callers pass slots below the number of pages in the reservation.
@@ -94,12 +123,13 @@ impl Pages {
     /// The lock in the lower half, the index in the upper.
     #[inline(always)]
     fn lock_and_index(self, slot: usize) -> u64 {
-        const { assert!(LOCK % 8 == 0) };
-        const { assert!(std::mem::offset_of!(perf_event_mmap_page, index) == LOCK + 4) };
-        // SAFETY: the page is mapped and readable (see `new`), and the two fields
-        // are one aligned word. Volatile, because the kernel writes it behind the
-        // compiler's back.
-        unsafe { self.locks.as_ptr().add(slot * PAGE).cast::<u64>().read_volatile() }
+        self.lock_at(slot).load()
+    }
+
+    #[inline(always)]
+    fn lock_at(self, slot: usize) -> LockAndIndex {
+        // SAFETY: callers pass slots below the number of pages in the reservation.
+        LockAndIndex(unsafe { self.locks.add(slot * PAGE).cast() })
     }
 
     #[inline(always)]
@@ -226,7 +256,7 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
     pub(super) unsafe fn read<S: PerfSys, const WIDTH: u32>(
         &self,
         sys: &S,
-        pages: Pages,
+        pages: &PagesOf<N>,
         counts: &mut [u64; N],
     ) -> bool {
         // SAFETY: the contract is that of `Pages::read_at`.
@@ -234,7 +264,8 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
             if arch::READS_AHEAD {
                 return self.read_ahead::<S, WIDTH>(sys, pages, counts);
             }
-            pages.read_at(sys, &self.seq_sum, &self.events, counts, RawCount::extended::<WIDTH>)
+            let extend = RawCount::extended::<WIDTH>;
+            pages.pages.read_at(sys, &self.seq_sum, &self.events, counts, extend)
         }
     }
 
@@ -249,26 +280,32 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
     unsafe fn read_ahead<S: PerfSys, const WIDTH: u32>(
         &self,
         sys: &S,
-        pages: Pages,
+        pages: &PagesOf<N>,
         counts: &mut [u64; N],
     ) -> bool {
         // Before the locations: a signal handler that learns them anew in between changes it.
         let seq_sum = self.seq_sum.get();
+        // Once: behind the fences the compiler would load the first one again.
+        let locks = pages.locks;
         compiler_fence(Ordering::SeqCst);
-        if pages.lock_and_index(0) != self.first.get() {
+        if locks[0].load() != self.first.get() {
             return false;
         }
         sys.between_loads();
         compiler_fence(Ordering::SeqCst);
         let known: [CounterLocation; N] = std::array::from_fn(|slot| self.events[slot].get());
-        let now = known.map(|location| {
-            // SAFETY: as in `Pages::read_at`.
-            let raw = unsafe { sys.read_counter(location.register) };
-            sys.between_loads();
-            made(raw.extended::<WIDTH>().wrapping_add(location.offset))
+        // SAFETY: as in `Pages::read_at`. `read_anew` made the registers for this.
+        let raw = unsafe { sys.read_counters(known.map(|location| location.register)) };
+        let now = std::array::from_fn(|slot| {
+            made(raw[slot].extended::<WIDTH>().wrapping_add(known[slot].offset))
         });
         compiler_fence(Ordering::SeqCst);
-        if pages.seq_sum(sys, N) != seq_sum {
+        let now_sum = locks.iter().fold(0u64, |sum, lock| {
+            let sum = sum.wrapping_add(lock.load());
+            sys.between_loads();
+            sum
+        });
+        if now_sum != seq_sum {
             return false;
         }
         *counts = now;
@@ -286,9 +323,10 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
     pub(super) unsafe fn read_anew<S: PerfSys, const WIDTH: u32>(
         &self,
         sys: &S,
-        pages: Pages,
+        pages: &PagesOf<N>,
         counts: &mut [u64; N],
     ) -> Result<(), OffCounter> {
+        let pages = pages.pages;
         loop {
             // Each page's own lock is read before what it guards, and all of them again behind
             // everything: what has moved in between changes the sum.
@@ -298,7 +336,8 @@ impl<const N: usize> CounterLocations<[Cell<CounterLocation>; N]> {
                 seq_sum = seq_sum.wrapping_add(lock_and_index);
                 first.get_or_insert(lock_and_index);
                 let known = pages.location(sys, slot, lock_and_index)?;
-                location.set(known);
+                let register = sys.followed_by(known.register, N - 1 - slot);
+                location.set(CounterLocation { register, ..known });
                 // SAFETY: the kernel had the event on this counter just now. If it has been moved,
                 // the counter still exists, and the sequence sum below tells.
                 let raw = unsafe { sys.read_counter(known.register) };

@@ -14,7 +14,7 @@ use pacman_topology::cancel;
 use super::accounting::Ledgers;
 use super::conflict;
 use super::group::{Group, HEADER};
-use super::page::{CounterLocation, CounterLocations, OffCounter, Pages};
+use super::page::{CounterLocation, CounterLocations, OffCounter, Pages, PagesOf};
 use super::plan::Sharing;
 use super::prepared::Prepared;
 use super::topdown::TopDownCounters;
@@ -222,7 +222,7 @@ impl<S: PerfSys + Clone> Counters for CallCounters<S> {
 /// Counters read from `N` pages with RDPMC, `WIDTH` bits wide.
 struct PageCounters<S: PerfSys + Clone, const N: usize, const WIDTH: u32> {
     sys: S,
-    pages: Pages,
+    pages: PagesOf<N>,
     locations: CounterLocations<[Cell<CounterLocation>; N]>,
     by_call: CallCounters<S>,
 }
@@ -232,7 +232,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WI
     #[inline(never)]
     fn boxed(pages: Pages, by_call: CallCounters<S>) -> Box<dyn Counters> {
         let (sys, locations) = (by_call.sys().clone(), CounterLocations::unknown());
-        Box::new(PageCounters::<S, N, WIDTH> { sys, pages, locations, by_call })
+        Box::new(PageCounters::<S, N, WIDTH> { sys, pages: pages.of(), locations, by_call })
     }
 
     /// The locations have changed: the thread was switched out and in, or a
@@ -241,7 +241,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WI
     fn read_anew(&self, into: &mut Reading) -> Result<()> {
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: as in `read`.
-        match unsafe { self.locations.read_anew::<S, WIDTH>(&self.sys, self.pages, counts) } {
+        match unsafe { self.locations.read_anew::<S, WIDTH>(&self.sys, &self.pages, counts) } {
             Ok(()) => Ok(()),
             Err(OffCounter) => self.by_call.read(into),
         }
@@ -261,7 +261,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCoun
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: this thread opened the group (the reader is not `Send`), its pages
         // are mapped, and all of them offered user-mode reads.
-        if unsafe { self.locations.read::<S, WIDTH>(&self.sys, self.pages, counts) } {
+        if unsafe { self.locations.read::<S, WIDTH>(&self.sys, &self.pages, counts) } {
             return Ok(());
         }
         self.read_anew(into)
@@ -271,7 +271,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCoun
         // They stay in registers.
         let mut now = [0; N];
         // SAFETY: as in `read`.
-        if unsafe { self.locations.read::<S, WIDTH>(&self.sys, self.pages, &mut now) } {
+        if unsafe { self.locations.read::<S, WIDTH>(&self.sys, &self.pages, &mut now) } {
             add_differences(&now, begun, sums);
             return Ok(());
         }

@@ -139,4 +139,15 @@ impl PerfSys for Kernel {
         // SAFETY: the caller guarantees that the counter may be read.
         unsafe { arch::read_counter(register) }
     }
+
+    #[inline(always)]
+    fn followed_by(&self, register: Register, others: usize) -> Register {
+        register.followed_by(others)
+    }
+
+    #[inline(always)]
+    unsafe fn read_counters<const N: usize>(&self, registers: [Register; N]) -> [RawCount; N] {
+        // SAFETY: the caller guarantees that the counters may be read.
+        unsafe { arch::read_counters(registers) }
+    }
 }
