@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pacman_core::backend::{EventSums, ReadPath, Reading};
 use pacman_core::descriptor;
-use pacman_core::fork::Lock;
 use pacman_core::report::EventSet;
 use pacman_core::session::{EventSetRotation, SessionBuilder};
 use pacman_core::{Attached, Error, Session, system_calls};
 use pacman_regions::arena::EVENTS;
 use pacman_regions::{Event, EventFacts};
 
+use crate::lock::Lock;
 use crate::notes;
 use crate::plan::Plan;
 use crate::process;

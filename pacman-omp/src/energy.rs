@@ -6,11 +6,11 @@
 
 use pacman_adapt::{EnergyReading, Rapl};
 use pacman_core::Result;
-use pacman_core::fork::Lock;
 use pacman_regions::arena::Energy;
 
 use crate::arena;
 use crate::isolation::isolated;
+use crate::lock::Lock;
 use crate::notes;
 use crate::process;
 use crate::recording;

@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use pacman_core::fork::Lock;
 use pacman_core::system_calls;
 use pacman_core::topology::CpuSet;
 
 use crate::function::Function;
 use crate::isolation::isolated;
+use crate::lock::Lock;
 use crate::recording::{self, EmptyPart};
 use crate::runtime::Runtime;
 use crate::worker::Worker;

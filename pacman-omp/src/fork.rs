@@ -16,7 +16,7 @@ use crate::counting::{self, EventPlan};
 use crate::energy::{self, METER, Meter};
 use crate::first_region::{self, FIRST_REGION, FirstRegion};
 use crate::interpose::{self, PrivateRuntime};
-use crate::isolation::isolated;
+use crate::isolation::{Quiet, isolated};
 use crate::listed::{self, List};
 use crate::module::{self, Modules};
 use crate::notes;
@@ -55,6 +55,8 @@ struct Locks {
     meter: Locked<'static, Option<Meter>>,
     spare: Locked<'static, Spare>,
     writer: Locked<'static, Option<Writer>>,
+    /// Dropped last. A handler that forks again would wait for its own thread.
+    quiet: Quiet,
 }
 
 static HELD: ForkGuard<Locks> = ForkGuard::new();
@@ -71,25 +73,27 @@ unsafe extern "C" fn before() {
     adapt::mask_matters();
     packing::hands_on_mask();
     Worker::forks();
+    let quiet = Quiet::begin();
     let locks = Locks {
-        making: MAKING.lock(),
-        first: FIRST_REGION.lock(),
-        opening: counting::OPENING.lock(),
-        notes: notes::NOTES.lock(),
-        private_runtimes: interpose::PRIVATE_RUNTIMES.lock(),
-        known: runtime::KNOWN.lock(),
-        all: region::ALL.lock(),
-        users: USERS.lock(),
-        looking: listed::LOOKING.lock(),
-        list: listed::LIST.lock(),
-        modules: module::MODULES.lock(),
-        sites: sites::SITES.lock(),
-        numbers: numbers::NUMBERS.lock(),
-        phases: names::NUMBERS.lock(),
-        living: LIVING.lock(),
-        meter: METER.lock(),
-        spare: rows::SPARE.lock(),
-        writer: arena::WRITER.lock(),
+        making: MAKING.lock_in(&quiet),
+        first: FIRST_REGION.lock_in(&quiet),
+        opening: counting::OPENING.lock_in(&quiet),
+        notes: notes::NOTES.lock_in(&quiet),
+        private_runtimes: interpose::PRIVATE_RUNTIMES.lock_in(&quiet),
+        known: runtime::KNOWN.lock_in(&quiet),
+        all: region::ALL.lock_in(&quiet),
+        users: USERS.lock_in(&quiet),
+        looking: listed::LOOKING.lock_in(&quiet),
+        list: listed::LIST.lock_in(&quiet),
+        modules: module::MODULES.lock_in(&quiet),
+        sites: sites::SITES.lock_in(&quiet),
+        numbers: numbers::NUMBERS.lock_in(&quiet),
+        phases: names::NUMBERS.lock_in(&quiet),
+        living: LIVING.lock_in(&quiet),
+        meter: METER.lock_in(&quiet),
+        spare: rows::SPARE.lock_in(&quiet),
+        writer: arena::WRITER.lock_in(&quiet),
+        quiet,
     };
     // SAFETY: `in_parent` or `in_child` takes them before the next fork.
     unsafe { HELD.put(locks) };

@@ -8,9 +8,11 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ptr::{self, null_mut};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dlmalloc::GlobalDlmalloc;
+
+use crate::isolation::Quiet;
 
 #[global_allocator]
 static HEAP: Heap = Heap { spare: Spare::new() };
@@ -26,6 +28,14 @@ pub(crate) fn is_short() -> bool {
     HEAP.spare.used.load(Ordering::Relaxed) > 0
 }
 
+/// Whether `fork` takes the heap's lock.
+static FORKS_LOCK: AtomicBool = AtomicBool::new(false);
+
+/// Has signals wait while the thread has the heap's lock: a handler that forks would wait for it.
+fn quiet() -> Option<Quiet> {
+    FORKS_LOCK.load(Ordering::Relaxed).then(Quiet::begin)
+}
+
 impl Heap {
     #[cold]
     fn short(&self, layout: Layout) -> *mut u8 {
@@ -36,12 +46,14 @@ impl Heap {
 // SAFETY: each block belongs to one of two allocators, and goes back to that one.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _quiet = quiet();
         // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
         let block = unsafe { GlobalDlmalloc.alloc(layout) };
         if block.is_null() { self.short(layout) } else { block }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let _quiet = quiet();
         // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc_zeroed`.
         let block = unsafe { GlobalDlmalloc.alloc_zeroed(layout) };
         // Spare memory is zero, and `spare` gives each byte out only once.
@@ -50,6 +62,7 @@ unsafe impl GlobalAlloc for Heap {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !self.spare.has(block) {
+            let _quiet = quiet();
             // SAFETY: the block belongs to this allocator.
             unsafe { GlobalDlmalloc.dealloc(block, layout) };
         }
@@ -57,6 +70,7 @@ unsafe impl GlobalAlloc for Heap {
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !self.spare.has(block) {
+            let _quiet = quiet();
             // SAFETY: the block belongs to this allocator.
             let larger = unsafe { GlobalDlmalloc.realloc(block, layout, size) };
             if !larger.is_null() {
@@ -124,6 +138,7 @@ impl Spare {
 pub(crate) fn watch_forks() {
     // SAFETY: registers handlers that are never unloaded; called once.
     unsafe { dlmalloc::enable_alloc_after_fork() };
+    FORKS_LOCK.store(true, Ordering::Relaxed);
 }
 
 #[cfg(test)]

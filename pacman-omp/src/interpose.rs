@@ -10,11 +10,10 @@ use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-use pacman_core::fork::Lock;
-
 use crate::function::{CallKind, Function};
 use crate::isolation::isolated;
 use crate::listed;
+use crate::lock::Lock;
 use crate::module::{self, File, Module};
 use crate::process;
 use crate::runtime::Runtime;

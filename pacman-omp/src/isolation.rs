@@ -5,10 +5,15 @@
 //! function that cannot unwind. Its signal handlers may call its runtime, and would wait for a lock that the
 //! interrupted work holds. So all rare work that takes more than a few hundred bytes of stack, makes system calls,
 //! or takes locks runs in [`isolated`].
+//!
+//! A handler may also fork, and fork handlers take all locks of the library. So no thread holds one of them with its
+//! signals unblocked: a [`Lock`](crate::lock::Lock) and the heap have signals wait by themselves ([`Quiet`]), unless
+//! `isolated` does. Thus a forgotten `isolated` costs two system calls, and hangs nothing.
 
 use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use pacman_core::system_calls;
 
@@ -74,14 +79,16 @@ fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
         *libc::__errno_location()
     };
     let argument = (&raw mut work).cast();
-    let signals = block_signals();
+    let signals = Quiet::begin();
     match taken() {
         Some(stack) => {
             // SAFETY: no other thread uses the stack, and its end is aligned for the ABI. The function
             // returns and does not unwind: an `extern "C"` function aborts instead.
             unsafe {
                 let end = last_word(stack).cast();
+                replace_in_use(0, stack.addr());
                 pacman_omp_on_stack(end, argument, within);
+                replace_in_use(stack.addr(), 0);
             }
             give_back(stack);
         }
@@ -89,11 +96,9 @@ fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
         // SAFETY: as above.
         None => unsafe { within(argument) },
     }
+    drop(signals);
     // SAFETY: as above, with the state before.
     unsafe {
-        if let Some(before) = signals {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
-        }
         *libc::__errno_location() = errno;
         pthread_setcancelstate(before, null_mut());
     }
@@ -104,12 +109,37 @@ fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
 const FAULTS: [c_int; 6] =
     [libc::SIGBUS, libc::SIGSEGV, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS];
 
-/// Has the signals of the calling thread wait, but for faults; the mask before. `None` where the program filters its
-/// system calls.
-fn block_signals() -> Option<libc::sigset_t> {
-    if system_calls::are_forbidden() {
-        return None;
+/// The signals of the calling thread wait while it lives, but for faults.
+#[derive(Debug)]
+pub(crate) struct Quiet {
+    /// The mask before; `None` if signals waited already, or the program filters its system calls.
+    before: Option<libc::sigset_t>,
+    /// A mask is the thread's own.
+    _of_thread: PhantomData<*const ()>,
+}
+
+impl Quiet {
+    /// Has signals wait, unless the thread is in [`isolated`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn begin() -> Quiet {
+        let is_needed = !is_on_own_stack() && !system_calls::are_forbidden();
+        let before = if is_needed { block_signals() } else { None };
+        Quiet { before, _of_thread: PhantomData }
     }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // SAFETY: the mask lives during the call.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, null_mut()) };
+        }
+    }
+}
+
+/// Has the signals of the calling thread wait; the mask before, if that was another one.
+fn block_signals() -> Option<libc::sigset_t> {
     // SAFETY: both sets live during the calls.
     unsafe {
         let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
@@ -118,6 +148,26 @@ fn block_signals() -> Option<libc::sigset_t> {
         let blocked = libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
         (blocked == 0).then_some(before)
     }
+}
+
+/// The stacks on which threads are now; 0 for none. A thread whose stack finds no place seems to be on its own.
+static IN_USE: [AtomicUsize; 32] = [const { AtomicUsize::new(0) }; 32];
+
+/// Replaces a number in that list by another one, if it is there.
+fn replace_in_use(old: usize, new: usize) {
+    // ATOMICS: only the thread on a stack asks for that stack.
+    let replaced = |place: &AtomicUsize| {
+        place.compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    };
+    IN_USE.iter().any(replaced);
+}
+
+/// Whether the calling thread is on one of the library's stacks, and so in [`isolated`].
+fn is_on_own_stack() -> bool {
+    let here = 0u8;
+    let here = (&raw const here).addr();
+    let has = |stack: usize| stack != 0 && (stack..stack + GUARD + SIZE).contains(&here);
+    IN_USE.iter().any(|stack| has(stack.load(Ordering::Relaxed)))
 }
 
 /// The spare stack, or a new one; `None` without address space.

@@ -60,6 +60,7 @@ mod isolation;
 mod lifecycle;
 mod listed;
 mod loaded;
+mod lock;
 mod machine;
 mod mappings;
 mod marks;

@@ -10,10 +10,9 @@ use std::ffi::{CStr, CString, c_void};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use pacman_core::fork::Lock;
-
 use crate::isolation::isolated_memory;
 use crate::loaded::{self, Changes, Loaded, NeededNames};
+use crate::lock::Lock;
 use crate::stub;
 
 /// A loaded file.

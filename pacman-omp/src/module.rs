@@ -11,11 +11,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pacman_core::fork::Lock;
 use pacman_regions::FileIdentity;
 
 use crate::listed::{self, LOOKING, Listed};
 use crate::loaded;
+use crate::lock::Lock;
 use crate::mappings::Mapping;
 
 /// A loaded module.

@@ -1,7 +1,6 @@
 //! Notes for the reader of the recording.
 
-use pacman_core::fork::Lock;
-
+use crate::lock::Lock;
 use crate::recording;
 
 pub(crate) static NOTES: Lock<Vec<String>> = Lock::new(Vec::new());

@@ -7,11 +7,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use pacman_core::fork::Lock;
-
 use crate::adapted::Adapted;
 use crate::function::Function;
 use crate::heap;
+use crate::lock::Lock;
 use crate::module::{File, Module};
 use crate::notes;
 use crate::process;

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pacman_core::backend::MAX_EVENTS;
-use pacman_core::fork::Lock;
 use pacman_regions::arena::{
     EVENTS, LogBlock, PhaseRow, PrimaryStats, Row, SetRow, Thread, WaitRow,
 };
 
 use crate::arena;
 use crate::counting::EventPlan;
+use crate::lock::Lock;
 use crate::recording;
 
 const _: () = assert!(EVENTS == MAX_EVENTS, "a row has a place for each count of a reading");

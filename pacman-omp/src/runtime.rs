@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use pacman_core::fork::Lock;
 use pacman_regions::RuntimeFamily;
 
 use crate::function::Function;
+use crate::lock::Lock;
 use crate::module::{File, Module};
 use crate::recording;
 use crate::scope::Scope;

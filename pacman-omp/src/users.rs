@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use pacman_core::fork::Lock;
-
+use crate::lock::Lock;
 use crate::module::{File, Module};
 use crate::scope::Handle;
 

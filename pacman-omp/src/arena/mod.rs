@@ -6,6 +6,8 @@
 //! there as soon as it is known, so that the end of the process has nothing left to write.
 //! [`pacman_regions::arena`] has the format.
 
+use crate::lock::Lock;
+
 mod file;
 mod mapped;
 mod segment;
@@ -13,7 +15,6 @@ mod truncated;
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-use pacman_core::fork::Lock;
 use pacman_regions::arena::{Kind, Payload, Process, ProcessStart, Slot, Writer};
 use pacman_regions::{Options, Segment};
 

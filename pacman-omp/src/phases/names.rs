@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pacman_core::fork::Lock;
 use pacman_regions::PhaseKind;
 
+use crate::lock::Lock;
 use crate::notes;
 use crate::process;
 use crate::recording;

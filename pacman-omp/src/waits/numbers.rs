@@ -1,8 +1,8 @@
 //! Numbers of the threads that wait outside of regions, or have phases.
 
-use std::collections::BTreeSet;
+use crate::lock::Lock;
 
-use pacman_core::fork::Lock;
+use std::collections::BTreeSet;
 
 /// The numbers in use.
 ///

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use pacman_core::fork::Lock;
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
 use crate::function::Function;
 use crate::interpose;
+use crate::lock::Lock;
 use crate::module::Module;
 use crate::recording;
 use crate::region;

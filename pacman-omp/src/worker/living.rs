@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::ptr;
 
-use pacman_core::fork::Lock;
-
+use crate::lock::Lock;
 use crate::sampling::Countdowns;
 
 /// The countdowns of all threads. In the child of a fork those of the parent's other threads stay allocated.

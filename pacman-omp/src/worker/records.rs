@@ -9,10 +9,10 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
-use pacman_core::fork::Lock;
 use pacman_regions::PhaseKind;
 
 use crate::isolation::isolated_memory;
+use crate::lock::Lock;
 use crate::waits::{OpenWait, PartKey};
 
 /// Words of a task's data for which a record has room.
