@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use pacman_suite::{lab, skipped_part};
 
 use super::boots::{self, LIMIT, Options, Said, guest};
-use super::{arm_command, arm_suites, counted_at_once, omp, probes};
+use super::{arm_command, arm_suites, counted_at_once, omp, probes, slots, smt, validate};
 
 /// The Arm processors of `lab/models.tsv`.
 pub(crate) const MODELS: [&str; 2] = ["neoverse-n1", "olympus"];
@@ -54,7 +54,11 @@ fn machines() -> &'static [Machine] {
     static MACHINES: OnceLock<Vec<Machine>> = OnceLock::new();
     MACHINES.get_or_init(|| {
         let suites = arm_suites::jobs;
+        // First, as on x86: it wants every repeat exact.
+        let validate = validate::line(validate::EVERYWHERE);
+        let on_neoverse = [&*validate, DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS, ALONE];
         let on_olympus = [
+            &*validate,
             PAGE_SIZE,
             DRIVER,
             TOPOLOGY,
@@ -68,14 +72,20 @@ fn machines() -> &'static [Machine] {
         let by_time =
             [TIMED_PROBE, ALONE, arm_command::SHARES, arm_command::RUN, arm_command::TURNS];
         vec![
-            machine(NEOVERSE_N1, &[DRIVER, TOPOLOGY, EVENTS, PROBE, SIBLINGS, ALONE], suites()),
+            machine(NEOVERSE_N1, &on_neoverse, suites()),
             machine(OLYMPUS, &on_olympus, suites()),
             machine(LARGE_PAGES, &[PAGE_SIZE, SIBLINGS, ALONE], Vec::new()),
-            machine(TIMED_OLYMPUS, &by_time, Vec::new()),
+            machine(TIMED_OLYMPUS, &by_time, vec![smt::timetable()]),
             machine(
                 SMALL_OLYMPUS,
                 &[],
-                vec![guest("faults"), guest("faulty-commands"), omp::line(TIMER)],
+                vec![
+                    guest("faults"),
+                    guest("faulty-commands"),
+                    omp::line(TIMER),
+                    slots::line("arm"),
+                    slots::stalls(),
+                ],
             ),
         ]
     })
@@ -96,7 +106,7 @@ impl Machine {
                 "arm-teams" => script.contains("lab-guest faulty-commands"),
                 program => wants(program),
             };
-            let all = ["arm-regions", "arm-turns", "lab-regions", "arm-teams"];
+            let all = ["arm-regions", "arm-turns", "lab-regions", "lab-slots", "arm-teams"];
             for program in all.into_iter().filter(wants_program) {
                 programs.push(arm_command::program(program));
             }
@@ -108,15 +118,20 @@ impl Machine {
 
 /// The output of a job that ended well; `None` where there is no Arm lab.
 pub(crate) fn said(options: Options, job: &str) -> Option<&'static str> {
+    let said = ended(options, job)?;
+    assert_eq!(said.status, 0, "{job} on {options:?}:\n{}", said.text);
+    Some(said.text.trim())
+}
+
+/// As [`said`], with any exit status.
+pub(crate) fn ended(options: Options, job: &str) -> Option<&'static Said> {
     if !lab::arm_is_there() || options == LARGE_PAGES && !large_pages_are_there() {
         return None;
     }
     let machine = machines().iter().find(|machine| machine.options == options);
     let machine = machine.expect("a machine of the list");
     let number = machine.jobs.iter().position(|it| it == job).expect("a job of the machine");
-    let said = &machine.said.get_or_init(|| machine.boot())[number];
-    assert_eq!(said.status, 0, "{job} on {options:?}:\n{}", said.text);
-    Some(said.text.trim())
+    Some(&machine.said.get_or_init(|| machine.boot())[number])
 }
 
 fn large_pages_are_there() -> bool {

@@ -61,6 +61,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
     let source = match name {
         "arm-regions" => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/arm.c"),
         "lab-regions" => Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/guest/regions.c"),
+        "lab-slots" => Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/guest/slots.c"),
         "arm-teams" => Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/guest/teams.c"),
         _ => {
             let source = program.with_extension("c");
@@ -69,7 +70,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
         }
     };
     let mut compile = Command::new(lab::ARM_GCC);
-    let level = if name == "lab-regions" { "-O2" } else { "-O1" };
+    let level = if name.starts_with("lab-") { "-O2" } else { "-O1" };
     compile.args([level, "-fopenmp"]).arg(&source).arg("-o").arg(&program);
     let status = compile.status();
     assert!(status.is_ok_and(|status| status.success()), "{source:?} does not compile");

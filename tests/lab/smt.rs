@@ -3,6 +3,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::arm::{self, TIMED_OLYMPUS};
 use super::boots::{self, Options, TIMED_HASWELL, TIMED_NEHALEM};
 
 /// Seconds that the threads keep to the timetable, and that are measured within.
@@ -46,14 +47,20 @@ fn said(options: Options, job: &str) -> Option<&'static str> {
 /// Splits the siblings' time by `event`, whose counter goes in steps of `step` nanoseconds.
 fn siblings_are_split_right(options: Options, event: &str, step: RangeInclusive<f64>) {
     let Some(text) = said(options, &timetable()) else { return };
-    let (json, truth) = text.split_once("STATUS 0\n").unwrap_or_else(|| panic!("{text}"));
-    let (before, json) = json.split_once('\n').expect("a line of the clock");
-    let (after, truth) = truth.split_once('\n').expect("a line of the clock");
-    let report: serde_json::Value = serde_json::from_str(json).expect(json);
+    let report = split_is_right(text, NEAR);
     assert_eq!(report["method"], "AnyThread reference cycles");
     assert_eq!(report["source"], event);
     let stated = report["step_s"].as_f64().expect("a time") * 1e9;
     assert!(step.contains(&stated), "{stated} ns");
+}
+
+/// Compares the first core's states with the timetable. Returns the report.
+fn split_is_right(text: &str, near: f64) -> serde_json::Value {
+    let (json, truth) = text.split_once("STATUS 0\n").unwrap_or_else(|| panic!("{text}"));
+    let (before, json) = json.split_once('\n').expect("a line of the clock");
+    let (after, truth) = truth.split_once('\n').expect("a line of the clock");
+    let report: serde_json::Value = serde_json::from_str(json).expect(json);
+    let event = report["source"].as_str().expect("a name");
     let core = &report["cores"][0];
     let share = |value: &serde_json::Value| value.as_f64().expect("a share");
     let shown = [
@@ -67,10 +74,19 @@ fn siblings_are_split_right(options: Options, event: &str, step: RangeInclusive<
     println!("lab smt {event}: counted   {shown:.4?}");
     println!("lab smt {event}: timetable {truth:.4?}");
     println!("lab smt: uncertainty {}, skew {} s", core["uncertainty"], core["skew_s"]);
-    assert!(share(&core["uncertainty"]) < NEAR, "{core:#}");
+    assert!(share(&core["uncertainty"]) < near, "{core:#}");
     for (shown, truth) in shown.iter().zip(truth) {
-        assert!(truth > 0.1 && (shown - truth).abs() <= NEAR, "{shown} for {truth}");
+        assert!(truth > 0.1 && (shown - truth).abs() <= near, "{shown} for {truth}");
     }
+    report
+}
+
+/// By idle times, and by slots that tell how long each sibling had the core alone.
+#[test]
+fn siblings_of_an_olympus_core_are_split_right() {
+    let Some(text) = arm::said(TIMED_OLYMPUS, &timetable()) else { return };
+    let report = split_is_right(text, NEAR);
+    println!("lab smt on Arm: {}", report["method"]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 /* Two regions with issue slots of known categories, on two siblings with shares of their own. The lab's
  * doorbell makes the slots; slots.rs has the shares.
  *
- * usage: lab-slots intel|zen|core EXECUTIONS SHARES: for each region and thread five shares of the slots
+ * usage: lab-slots intel|zen|core|arm EXECUTIONS SHARES: for each region and thread five shares of the slots
  * in 1/10,000, separated by commas: retiring, bad speculation, frontend, backend, SMT contention.
  *   intel  the processor has fractions of its slots (Ice Lake and later)
  *   zen    each thread has 18 slots an instruction: three cycles of six
- *   core   siblings share four slots a cycle: each thread has 12 an instruction */
+ *   core   siblings share four slots a cycle: each thread has 12 an instruction
+ *   arm    each thread has 15 slots an instruction, three cycles of five, while its sibling runs */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <omp.h>
@@ -29,6 +30,48 @@ enum { RETIRING, BAD, FRONTEND, BACKEND, CONTENTION };
 static long shares[PHASES][THREADS][CATEGORIES];
 static const char *kind;
 
+#ifdef __aarch64__
+/* Waits for the other thread. One that sleeps leaves it all slots of the core. */
+static void meet(void)
+{
+    static unsigned arrived;
+    unsigned all = __atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL);
+    for (all = (all + THREADS - 1) / THREADS * THREADS; __atomic_load_n(&arrived, __ATOMIC_ACQUIRE) < all;)
+        ;
+}
+
+/* An event happens so often in a million instructions. */
+static void rate(unsigned long event, unsigned long often)
+{
+    __asm__ volatile("msr s3_3_c15_c0_3, %0" : : "r"(event << 48 | often));
+}
+
+static void begin(const long *of)
+{
+    long slots = 15 * MILLION / 10000;
+    rate(0x3a, slots * of[RETIRING]);
+    rate(0x3b, slots * (of[RETIRING] + of[BAD]));
+    rate(0x3f, slots * (of[FRONTEND] + of[BACKEND]));
+    rate(0x1e2, slots * of[FRONTEND]);
+    rate(0x3d, slots * of[BACKEND]);
+    /* Cycles in which nothing is dispatched, of three an instruction. */
+    rate(0x23, 3 * MILLION / 10000 * of[FRONTEND]);
+    rate(0x24, 3 * MILLION / 10000 * of[BACKEND]);
+    meet();
+}
+
+static void end(int cpu, const long *of)
+{
+    (void)cpu, (void)of;
+    meet();
+    __asm__ volatile("msr s3_3_c15_c0_5, xzr");
+}
+
+static void spin(unsigned long rounds)
+{
+    __asm__ volatile("1: subs %0, %0, #1; b.ne 1b" : "+r"(rounds) : : "cc");
+}
+#else
 static unsigned long bell(unsigned long leaf, unsigned long selector, unsigned long number)
 {
     unsigned long low = selector & 0xffffffff, high = selector >> 32;
@@ -111,12 +154,17 @@ static void end(int cpu, const long *of)
         retire(cpu, 18 * LENGTH / 10000 * of[RETIRING]);
 }
 
+static void spin(unsigned long rounds)
+{
+    __asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds));
+}
+#endif
+
 static void work(int phase)
 {
     int cpu = omp_get_thread_num();
-    unsigned long rounds = LENGTH / 2;
     begin(shares[phase][cpu]);
-    __asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds));
+    spin(LENGTH / 2);
     end(cpu, shares[phase][cpu]);
 }
 
