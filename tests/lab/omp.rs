@@ -16,11 +16,13 @@ pub(crate) struct RegionBound {
     pub(crate) counted: f64,
     /// The same where the library is preloaded and nobody has asked it for anything.
     pub(crate) unasked: f64,
+    /// Instructions between the two readings of the first thread's empty body that are not of the readings.
+    pub(crate) around: u64,
 }
 
 const BOUNDS: [RegionBound; 2] = [
-    RegionBound { threads: 1, counted: 350.0, unasked: 200.0 },
-    RegionBound { threads: 2, counted: 350.0, unasked: 200.0 },
+    RegionBound { threads: 1, counted: 350.0, unasked: 200.0, around: 25 },
+    RegionBound { threads: 2, counted: 350.0, unasked: 200.0, around: 60 },
 ];
 
 /// The fixed counters, and general ones: all through RDPMC.
@@ -132,7 +134,7 @@ fn per_region(text: &str, kind: &str, threads: usize) -> PerRegion {
 }
 
 /// The longer runs are recorded in full, by RDPMC: what was not counted would be cheap.
-fn every_execution_was_counted(text: &str, threads: usize) {
+fn every_execution_was_counted(text: &str, threads: usize, around: u64) {
     let [_, regions] = REGIONS;
     let run = format!("run preloaded {threads} {} {regions} ", taken_first(threads)[0]);
     let (_, rest) = text.split_once(&run).expect("the run was found before");
@@ -165,10 +167,10 @@ fn every_execution_was_counted(text: &str, threads: usize) {
         if thread == 0 {
             println!("lab omp: {threads} threads: an empty body counts {each} instructions");
             assert!((1..=300).contains(&each), "{row:#}");
-            // Measured before the first region. Around a body there is more than the readings, and never less.
+            // Measured before the first region. Around a body there is a little more than the readings, and never less.
             let of_readings = recording["events"][0]["reading_count"].as_u64().expect("a count");
             println!("lab omp: {threads} threads: the readings count {of_readings} instructions");
-            assert!((each / 2..=each).contains(&of_readings), "{recording:#}");
+            assert!((of_readings..=of_readings + around).contains(&each), "{recording:#}");
         } else {
             assert!((20_000..=40_000).contains(&each), "{row:#}");
         }
@@ -188,7 +190,7 @@ fn what_a_region_costs_each_thread() {
 }
 
 pub(crate) fn each_region_costs_at_most(text: &str, cpu: &str, bounds: &[RegionBound]) {
-    for &RegionBound { threads, counted: bound, unasked: bound_unasked } in bounds {
+    for &RegionBound { threads, counted: bound, unasked: bound_unasked, around } in bounds {
         let kinds = ["bare", "preloaded", "unasked"];
         let [bare, preloaded, unasked] = kinds.map(|kind| per_region(text, kind, threads));
         let more = |than: PerRegion| (than.user - bare.user) / threads as f64;
@@ -198,7 +200,7 @@ pub(crate) fn each_region_costs_at_most(text: &str, cpu: &str, bounds: &[RegionB
              preloaded: {beyond:.1} more a thread, for a goal of {bound} (kernel: {:.1} and {:.1})",
             bare.user, preloaded.user, bare.kernel, preloaded.kernel
         );
-        every_execution_was_counted(text, threads);
+        every_execution_was_counted(text, threads, around);
         assert!((10.0..=bound).contains(&beyond), "{beyond}: {text}");
         println!(
             "lab omp, {cpu}: {threads} threads: asked for nothing {:.1} more a thread",
