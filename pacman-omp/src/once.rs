@@ -1,8 +1,8 @@
 //! Values that are made once, safely across forks.
 
-use crate::lock::Lock;
-
 use std::sync::OnceLock;
+
+use crate::lock::Lock;
 
 /// Held while a value is made. Fork handlers hold it over a fork: otherwise the child could wait for
 /// a maker that it does not have.

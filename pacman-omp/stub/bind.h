@@ -30,7 +30,7 @@ struct bound {
     struct file file;
     const ElfW(Rela) *tables[2];
     size_t counts[2];
-    int is_writable; /* What the loader has made read-only is not so now. */
+    int is_writable; /* Pages that the loader made read-only can be written now. */
 };
 
 /* Lets the words that the loader has made read-only be written, or not any more. */

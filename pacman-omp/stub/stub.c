@@ -44,8 +44,9 @@ extern const char pacman_omp_unresolved[COUNT][16];
 
 static void *next(look_up dlsym, const char *name);
 static void *find_in(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name);
+static uint32_t bind_engine(uintptr_t address);
 EXPORTED struct stub pacman_omp_stub = {
-    .table = TABLE, .slots = pacman_omp_slots, .next = next, .find = find_in, .bind = bind_to_c,
+    .table = TABLE, .slots = pacman_omp_slots, .next = next, .find = find_in, .bind = bind_engine,
 };
 
 /* AddressSanitizer ends a program that loads any library before it, because the library could hide calls from it.
@@ -164,6 +165,14 @@ static void keep_paths(const char *path) {
     *joined(end, engine_path + sizeof engine_path - 1, "libpacman_omp_engine.so") = 0;
 }
 
+/* The engine has asked for its references to be bound, and that could not be done. */
+static int is_unbound;
+
+static uint32_t bind_engine(uintptr_t address) {
+    is_unbound = !bind_to_c(address);
+    return !is_unbound;
+}
+
 static void load(void) {
     if (!c.gnu_get_libc_version) return fail("the program's C library is not glibc");
     if (!c.dlopen) return fail("the program's C library has no dlopen");
@@ -199,7 +208,8 @@ static void load(void) {
         const char *why = c.dlerror ? c.dlerror() : 0;
         fail(why ? why : "dlopen failed");
     } else if (!__atomic_load_n(&pacman_omp_stub.is_loaded, __ATOMIC_ACQUIRE)) {
-        fail("it did not start (install both files of one release)");
+        fail(is_unbound ? "its references cannot be bound to the C library"
+                        : "it did not start (install both files of one release)");
     }
     if (error) *error = before;
     if (is_blocked) c.pthread_sigmask(SIG_SETMASK, &signals, 0);

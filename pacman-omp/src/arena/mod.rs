@@ -6,8 +6,6 @@
 //! there as soon as it is known, so that the end of the process has nothing left to write.
 //! [`pacman_regions::arena`] has the format.
 
-use crate::lock::Lock;
-
 mod file;
 mod mapped;
 mod segment;
@@ -17,6 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use pacman_regions::arena::{Kind, Payload, Process, ProcessStart, Slot, Writer};
 use pacman_regions::{Options, Segment};
+
+use crate::lock::Lock;
 
 pub(crate) use mapped::program_begins;
 use segment::Refusal;

@@ -129,8 +129,8 @@ pub(super) static HAS_MEANING: [bool; 512] = {
     let mut number = 0;
     while number < has_meaning.len() {
         let call = number as i64;
-        let may_filter = matches!(call, libc::SYS_prctl | libc::SYS_seccomp);
-        has_meaning[number] = may_filter || !matches!(stands_for(call), Function::syscall);
+        has_meaning[number] =
+            filter_by(call).is_some() || !matches!(stands_for(call), Function::syscall);
         number += 1;
     }
     has_meaning
@@ -139,6 +139,21 @@ pub(super) static HAS_MEANING: [bool; 512] = {
 /// Whether a call of `sysconf` asks how many processors there are.
 fn asks_processors(arguments: &Registers) -> bool {
     [libc::_SC_NPROCESSORS_ONLN, libc::_SC_NPROCESSORS_CONF].contains(&(arguments[0] as i32))
+}
+
+/// The system calls that can install a filter of system calls.
+enum FilterCall {
+    Prctl,
+    Seccomp,
+}
+
+/// The one that has that number.
+const fn filter_by(number: i64) -> Option<FilterCall> {
+    match number {
+        libc::SYS_prctl => Some(FilterCall::Prctl),
+        libc::SYS_seccomp => Some(FilterCall::Seccomp),
+        _ => None,
+    }
 }
 
 /// Whether a call of `prctl` or `syscall` installs a filter of system calls. Without a program for the filter it
@@ -150,13 +165,13 @@ fn installs_filter(function: Function, arguments: &Registers) -> bool {
         Function::prctl => {
             by_prctl(first) && (second as u32 == libc::SECCOMP_MODE_STRICT || third != 0)
         }
-        _ => match first as i64 {
-            libc::SYS_prctl => by_prctl(second),
-            libc::SYS_seccomp => {
+        _ => match filter_by(first as i64) {
+            Some(FilterCall::Prctl) => by_prctl(second),
+            Some(FilterCall::Seccomp) => {
                 let strict = second as u32 == libc::SECCOMP_SET_MODE_STRICT;
                 strict || second as u32 == libc::SECCOMP_SET_MODE_FILTER && fourth != 0
             }
-            _ => false,
+            None => false,
         },
     }
 }

@@ -1,8 +1,8 @@
 //! Numbers of the threads that wait outside of regions, or have phases.
 
-use crate::lock::Lock;
-
 use std::collections::BTreeSet;
+
+use crate::lock::Lock;
 
 /// The numbers in use.
 ///

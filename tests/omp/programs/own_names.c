@@ -10,14 +10,4 @@
     each(writev) each(dl_iterate_phdr) each(dlinfo) each(getauxval) each(gnu_get_libc_version)          \
     each(clock_nanosleep) each(__xpg_strerror_r)
 
-NAMES(OWN)
-
-static double called(void) {
-    double sum = 0;
-    NAMES(CALL)
-    return sum;
-}
-
-int main(void) {
-    run(called, 0 NAMES(ONE));
-}
+PROGRAM(NAMES)

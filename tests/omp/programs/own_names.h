@@ -41,4 +41,14 @@ static void run(double (*called)(void), double number) {
     puts("each function was the program's");
 }
 
+/* A program that has these functions, calls them and does nothing else. */
+#define PROGRAM(names)          \
+    names(OWN)                  \
+    static double called(void) { \
+        double sum = 0;         \
+        names(CALL)             \
+        return sum;             \
+    }                           \
+    int main(void) { run(called, 0 names(ONE)); }
+
 #endif

@@ -7,14 +7,4 @@
     each(sched_getcpu) each(sched_yield) each(setenv) each(sigaction) each(sigfillset) each(unsetenv) \
     each(environ)
 
-NAMES(OWN)
-
-static double called(void) {
-    double sum = 0;
-    NAMES(CALL)
-    return sum;
-}
-
-int main(void) {
-    run(called, 0 NAMES(ONE));
-}
+PROGRAM(NAMES)
