@@ -1,44 +1,47 @@
 //! JSON documents of the command: types that derive `Serialize`, each beside its command.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use pacman_core::Provenance;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::indented::{Indented, OneLine};
+use crate::layout::Layout;
 
 /// Writes a document, indented, with a line feed.
 pub fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
-    write_to(&mut *out, document)
+    write_as(Layout::default(), out, document)
 }
 
 /// The text of a document, indented, with a line feed.
 pub fn text(document: &impl Serialize) -> String {
-    // Reports have 20 to 200 kB.
-    let mut text = Vec::with_capacity(1 << 15);
-    write_to(&mut text, document).expect("memory takes everything, and names are strings");
-    String::from_utf8(text).expect("JSON is UTF-8")
+    text_as(Layout::default(), document)
 }
 
-fn write_to<W: Write>(mut out: W, document: &impl Serialize) -> io::Result<()> {
-    document
-        .serialize(&mut serde_json::Serializer::with_formatter(&mut out, Indented::default()))?;
-    out.write_all(b"\n")
+/// Writes a document on one line, with a line feed.
+pub fn write_line(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
+    write_as(Layout::one_line(), out, document)
 }
 
 /// The text of a document on one line, with a line feed.
 pub fn line(document: &impl Serialize) -> String {
-    let mut text = Vec::new();
-    write_line(&mut text, document).expect("memory takes everything, and names are strings");
-    String::from_utf8(text).expect("JSON is UTF-8")
+    text_as(Layout::one_line(), document)
 }
 
-/// Writes a document on one line, with a line feed.
-pub fn write_line(mut out: impl Write, document: &impl Serialize) -> io::Result<()> {
-    document.serialize(&mut serde_json::Serializer::with_formatter(&mut out, OneLine))?;
-    out.write_all(b"\n")
+/// Writes a document. The one type that all are written to: a document's code for writing is compiled for each.
+fn write_as(layout: Layout, out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    document.serialize(&mut serde_json::Serializer::with_formatter(&mut out, layout))?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
+fn text_as(layout: Layout, document: &impl Serialize) -> String {
+    // Reports have 20 to 200 kB.
+    let mut text = Vec::with_capacity(1 << 15);
+    write_as(layout, &mut text, document).expect("memory takes everything, and names are strings");
+    String::from_utf8(text).expect("JSON is UTF-8")
 }
 
 /// The document as a tree.

@@ -8,7 +8,7 @@ mod derived;
 pub mod document;
 pub mod exit;
 pub mod implausible;
-mod indented;
+mod layout;
 mod median;
 pub mod quota;
 pub mod records;

@@ -1,5 +1,5 @@
-//! Indented JSON, as `serde_json::to_writer_pretty` writes it, but with the numbers of a list on one line, and lists of
-//! numbers inside of it as well.
+//! The layouts of JSON: on one line; or indented, as `serde_json::to_writer_pretty` writes it, but with the numbers of a
+//! list on one line, and lists of numbers inside of it as well.
 //!
 //! A report of `run` has 8,000 to 15,000 numbers in lists. With a line for each, half of the instructions
 //! and two thirds of the file were indentation.
@@ -8,9 +8,11 @@ use std::io::{self, Write};
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
-/// Two spaces for each level.
+/// One type for both layouts, because each document's code for writing is compiled once for each type of layout.
 #[derive(Default)]
-pub(crate) struct Indented {
+pub(crate) struct Layout {
+    /// No line feeds and no spaces; else two spaces for each level.
+    is_one_line: bool,
     depth: usize,
     /// The list or object that ends has members, and the last of them is on a line of its own.
     has_lines: bool,
@@ -25,20 +27,14 @@ pub(crate) struct Indented {
     inline: Vec<usize>,
 }
 
-/// All on one line.
-pub(crate) struct OneLine;
-
-impl Formatter for OneLine {
-    fn write_f64<W: ?Sized + Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
-        // A difference or an empty sum may be -0.
-        CompactFormatter.write_f64(out, value + 0.0)
-    }
-}
-
 /// The text between two members, at the greatest depth that one write covers. A first member has no comma.
 const BEFORE: &[u8; 66] = b",\n                                                                ";
 
-impl Indented {
+impl Layout {
+    pub(crate) fn one_line() -> Layout {
+        Layout { is_one_line: true, ..Layout::default() }
+    }
+
     fn begin(&mut self, out: &mut (impl Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
         self.begin_text(out)?;
         self.depth += 1;
@@ -91,6 +87,9 @@ impl Indented {
     #[inline]
     fn indent(&self, out: &mut (impl Write + ?Sized), is_first: bool) -> io::Result<()> {
         let begin = usize::from(is_first);
+        if self.is_one_line {
+            return out.write_all(&BEFORE[begin..1]);
+        }
         if let Some(before) = BEFORE.get(begin..2 + 2 * self.depth) {
             return out.write_all(before);
         }
@@ -110,7 +109,7 @@ macro_rules! numbers {
     )+};
 }
 
-impl Formatter for Indented {
+impl Formatter for Layout {
     numbers! {
         write_i8: i8, write_i16: i16, write_i32: i32, write_i64: i64, write_i128: i128,
         write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_u128: u128,
@@ -142,6 +141,16 @@ impl Formatter for Indented {
         self.begin_text(out)?;
         self.is_number = false;
         out.write_all(b"\"")
+    }
+
+    fn write_raw_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        self.begin_text(out)?;
+        self.is_number = false;
+        out.write_all(fragment.as_bytes())
     }
 
     fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
@@ -199,7 +208,7 @@ impl Formatter for Indented {
 
     #[inline]
     fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        out.write_all(b": ")
+        out.write_all(if self.is_one_line { b":" } else { b": " })
     }
 
     #[inline]
@@ -211,16 +220,14 @@ impl Formatter for Indented {
 
 #[cfg(test)]
 mod tests {
-    use serde::Serialize;
-    use serde_json::json;
+    use proptest::prelude::*;
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
 
-    use super::*;
+    use crate::document;
 
     fn text(value: &serde_json::Value) -> String {
-        let mut text = Vec::new();
-        let mut writer = serde_json::Serializer::with_formatter(&mut text, Indented::default());
-        value.serialize(&mut writer).expect("memory takes everything");
-        String::from_utf8(text).expect("JSON is UTF-8")
+        document::text(value).trim_end().to_owned()
     }
 
     #[test]
@@ -242,7 +249,7 @@ mod tests {
         let empty: f64 = [0.0; 0].iter().sum();
         assert!(empty.is_sign_negative());
         let value = json!({"a": empty, "b": [1.5, empty]});
-        assert_eq!(crate::document::line(&value), "{\"a\":0.0,\"b\":[1.5,0.0]}\n");
+        assert_eq!(document::line(&value), "{\"a\":0.0,\"b\":[1.5,0.0]}\n");
         assert!(!text(&value).contains('-'), "{}", text(&value));
     }
 
@@ -267,7 +274,47 @@ mod tests {
         for level in 0..40 {
             deep = json!([deep, level, {"numbers": [level, 0.5]}, "e"]);
         }
-        let read: serde_json::Value = serde_json::from_str(&text(&deep)).expect("it is JSON");
+        let read: Value = serde_json::from_str(&text(&deep)).expect("it is JSON");
         assert_eq!(read, deep);
+    }
+
+    /// Any tree, in which -0 is only in text.
+    fn trees() -> impl Strategy<Value = Value> {
+        let single = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            (1..1000_i32).prop_map(|number| json!(f64::from(number) / 8.0)),
+            "[a-z\"]{0,3}".prop_map(Value::from),
+        ];
+        single.prop_recursive(5, 64, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::vec(("[a-z]{1,3}", inner), 0..5)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn one_line_is_that_of_serde_json(list in prop::collection::vec(trees(), 0..5)) {
+            let expected = serde_json::to_string(&list).expect("keys are strings");
+            prop_assert_eq!(document::line(&list), format!("{expected}\n"));
+            let raw: Vec<_> = list.iter().map(|one| to_raw_value(one).expect("JSON")).collect();
+            prop_assert_eq!(document::line(&raw), format!("{expected}\n"));
+        }
+
+        #[test]
+        fn both_layouts_read_back(tree in trees()) {
+            let raw = to_raw_value(&tree).expect("JSON");
+            let around = json!({"list": [1, [tree.clone()]], "one": tree});
+            for text in [document::text(&around), document::line(&around)] {
+                prop_assert_eq!(&serde_json::from_str::<Value>(&text).expect("JSON"), &around);
+            }
+            let text = document::text(&[Some(&raw), None, Some(&raw)]);
+            let read: Value = serde_json::from_str(&text).expect("JSON");
+            prop_assert_eq!(read, json!([tree, null, tree]));
+        }
     }
 }
