@@ -346,9 +346,11 @@ fn has_parallel_work(recording: &Recording) -> bool {
 /// The library's words about an error of its own.
 const OBSERVING_ENDS: &str = "observing ends, and the program goes on";
 
-/// A process without a runtime records nothing, and so does one that had no library.
-const NO_RUNTIME: &str = "it called no OpenMP runtime that is known (libgomp, libomp), or none was linked \
-                          dynamically";
+/// A process without a runtime records nothing, and so does one that had no library: the program may start others
+/// with an environment of their own, as `env -i` does, or where the library finds no memory of the run.
+const NO_RUNTIME: &str = "it called no OpenMP runtime that is known (libgomp, libomp), none was linked \
+                          dynamically, or it was not observed (LD_PRELOAD was changed, or a line above has \
+                          the reason)";
 
 /// The reason why there is nothing to report, if it is known.
 fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
