@@ -11,7 +11,9 @@ use crate::workspace;
 fn lowered(manifest: &str, profile: &str) -> BTreeSet<String> {
     let manifest: Table = manifest.parse().expect("TOML");
     let packages = &manifest["profile"][profile]["package"];
-    packages.as_table().expect("packages").keys().cloned().collect()
+    let packages = packages.as_table().expect("packages").iter();
+    let leveled = packages.filter(|(_, settings)| settings.get("opt-level").is_some());
+    leveled.map(|(name, _)| name.clone()).collect()
 }
 
 #[test]
