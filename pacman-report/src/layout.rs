@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(read, deep);
     }
 
-    /// Any tree, in which -0 is only in text.
+    /// Any tree without -0, which both layouts write as 0.
     fn trees() -> impl Strategy<Value = Value> {
         let single = prop_oneof![
             Just(Value::Null),
