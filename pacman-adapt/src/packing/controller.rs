@@ -72,7 +72,7 @@ impl Moved {
 struct Candidate {
     times: Recent,
     samples: u32,
-    /// The longest sample that was cut: the configuration costs at least as much.
+    /// The longest sample whose allowance was too short for its executions.
     at_least: u64,
     /// It is worse than all contexts, as far as is known.
     is_worse: bool,
@@ -82,14 +82,7 @@ struct Candidate {
 enum State {
     /// With all contexts, until a sample can be paid.
     Searching,
-    /// A sample of the candidate goes on: executions and nanoseconds that are left. `late` nanoseconds are reserved, too,
-    /// for watchers that wake so late.
-    Sampling {
-        on: usize,
-        executions: u64,
-        left: u64,
-        late: u64,
-    },
+    Sampling(Sample),
     Holding {
         on: usize,
     },
@@ -98,6 +91,20 @@ enum State {
         on: usize,
         left: u32,
     },
+}
+
+/// A sample of a candidate that goes on. All times are nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sample {
+    on: usize,
+    /// All of its executions fit into the allowance if they take as long as with all contexts.
+    is_whole: bool,
+    allowance: u64,
+    /// The executions, and the part of the allowance, that are left.
+    executions: u64,
+    left: u64,
+    /// Reserved, too, for watchers that wake so late.
+    late: u64,
 }
 
 /// The controller of one region, with teams of one size. It knows no clock: all times are nanoseconds that the
@@ -165,25 +172,23 @@ impl Packing {
     pub fn next(&mut self, budget: &mut LossBudget, run: u64, armed: Option<u64>) -> Next {
         match self.state {
             State::Searching => {
-                let Some((on, allowance)) = self.wanted(budget.left(run)) else {
+                let Some(sample) = self.wanted(budget.left(run)) else {
                     return Next::Full;
                 };
                 let Some(late) = armed else { return Next::Ask };
-                if !budget.reserve(allowance + late + OVERHEAD, run) {
+                if !budget.reserve(sample.allowance + late + OVERHEAD, run) {
                     return Next::Full;
                 }
-                let usual = self.full.median().unwrap_or(SAMPLE).max(1);
-                let executions = (SAMPLE / usual).clamp(EXECUTIONS.0, EXECUTIONS.1);
-                self.state = State::Sampling { on, executions, left: allowance, late };
-                Next::Sample(on, allowance)
+                self.state = State::Sampling(Sample { late, ..sample });
+                Next::Sample(sample.on, sample.allowance)
             }
             // Another region's sample may have taken longer than it should have.
-            State::Sampling { on, left, .. }
+            State::Sampling(Sample { on, left, .. })
                 if armed.is_some() && budget.spent() <= budget.limit(run) =>
             {
                 Next::Sample(on, left)
             }
-            State::Sampling { left, late, .. } => {
+            State::Sampling(Sample { left, late, .. }) => {
                 budget.give_back(left + late);
                 self.state = State::Searching;
                 Next::Full
@@ -196,18 +201,22 @@ impl Packing {
         }
     }
 
-    /// The next candidate to sample, with an allowance that the rest of the budget pays for.
-    fn wanted(&self, left: u64) -> Option<(usize, u64)> {
+    /// The next sample, with an allowance that the rest of the budget pays for.
+    fn wanted(&self, left: u64) -> Option<Sample> {
         let usual = self.full.median()?;
         if self.full.len() < BEFORE || usual < SHORT || self.total < self.resume {
             return None;
         }
         let on = self.candidates.iter().position(|one| !one.is_worse)?;
         let one = &self.candidates[on];
-        let whole = (SAMPLE / usual).clamp(EXECUTIONS.0, EXECUTIONS.1) * (usual + usual / 8) + MOVE;
-        // Half of the rest stays for others. A sample that was cut teaches something only if it may take longer.
+        let executions = (SAMPLE / usual).clamp(EXECUTIONS.0, EXECUTIONS.1);
+        let whole = executions * (usual + usual / 8) + MOVE;
+        // Half of the rest stays for others. After a sample that was too short the next one teaches something only if it
+        // may take longer.
         let allowance = whole.min(left.saturating_sub(OVERHEAD) / 2);
-        (allowance >= 2 * one.at_least.max(SHORT) || allowance == whole).then_some((on, allowance))
+        let is_whole = allowance == whole;
+        let sample = Sample { on, is_whole, allowance, executions, left: allowance, late: 0 };
+        (is_whole || allowance >= 2 * one.at_least.max(SHORT)).then_some(sample)
     }
 
     /// The execution that ran as `ran` says has ended. Returns whether the watchers should stay awake for another.
@@ -228,9 +237,7 @@ impl Packing {
                 }
                 false
             }
-            (Next::Sample(on, _), State::Sampling { executions, left, late, .. }) => {
-                self.sampled(on, (executions, left, late), ended, budget)
-            }
+            (Next::Sample(..), State::Sampling(sample)) => self.sampled(sample, ended, budget),
             (Next::Held(on, _), State::Holding { .. }) => {
                 if let Some(lost) = ended.cut_after {
                     budget.overspend(lost);
@@ -247,13 +254,8 @@ impl Packing {
         }
     }
 
-    fn sampled(
-        &mut self,
-        on: usize,
-        (executions, left, late): (u64, u64, u64),
-        ended: Ended,
-        budget: &mut LossBudget,
-    ) -> bool {
+    fn sampled(&mut self, sample: Sample, ended: Ended, budget: &mut LossBudget) -> bool {
+        let Sample { on, is_whole, allowance, executions, left, late } = sample;
         let usual = self.full.median().unwrap_or(ended.time);
         let one = &mut self.candidates[on];
         self.figures.packed += 1;
@@ -262,28 +264,24 @@ impl Packing {
         let beyond = lost.saturating_sub(left);
         budget.overspend(beyond.saturating_sub(late));
         let late = late.saturating_sub(beyond);
-        if ended.cut_after.is_some() {
-            budget.give_back(late);
-            self.figures.cut += 1;
-            one.at_least = one.at_least.max(left);
-            if left >= usual {
-                one.is_worse = true;
-            }
-            self.state = State::Searching;
-            self.settle();
-            return false;
-        }
-        let left = left.saturating_sub(ended.time);
+        let is_cut = ended.cut_after.is_some();
+        let left = if is_cut { left } else { left.saturating_sub(ended.time) };
         let executions = executions - 1;
-        if self.packed_moved.is_typical(&ended) {
+        if !is_cut && self.packed_moved.is_typical(&ended) {
             one.times.enter(ended.time);
         }
-        if executions > 0 && left > 0 && !ended.is_odd {
-            self.state = State::Sampling { on, executions, left, late };
+        // A further one that would be cut loses time and teaches nothing.
+        let is_too_short = !is_whole && (is_cut || executions > 0 && left < ended.time);
+        if executions > 0 && left > 0 && !ended.is_odd && !is_cut && !is_too_short {
+            self.state = State::Sampling(Sample { executions, left, late, ..sample });
             return true;
         }
-        budget.give_back(left + late);
-        if !ended.is_odd {
+        budget.give_back(if is_cut { late } else { left + late });
+        self.figures.cut += u64::from(is_cut);
+        one.is_worse |= is_cut && left >= usual;
+        if is_too_short {
+            one.at_least = one.at_least.max(allowance);
+        } else if !ended.is_odd {
             one.samples += 1;
         }
         let samples = one.samples;
@@ -292,7 +290,7 @@ impl Packing {
         self.state = State::Searching;
         if samples >= SAMPLES && !is_better {
             one.is_worse = true;
-        } else if samples >= SAMPLES {
+        } else if samples >= SAMPLES && !one.is_worse {
             self.hold(on);
         }
         self.settle();
@@ -390,7 +388,7 @@ impl Packing {
         let is_short = self.full.median().is_some_and(|usual| usual < SHORT);
         match self.state {
             State::Holding { .. } | State::Checking { .. } => "holding",
-            State::Sampling { .. } => "sampling",
+            State::Sampling(_) => "sampling",
             State::Searching if is_short => "left alone",
             State::Searching if self.resume > 0 => "holding",
             State::Searching => "sampling",

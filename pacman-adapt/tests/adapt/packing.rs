@@ -153,3 +153,24 @@ fn a_program_that_does_not_change_loses_no_more_than_its_samples() {
     }
     assert!(gained > 500, "only {gained} programs gained");
 }
+
+/// The budget of the first milliseconds pays for one execution, and a sample has two.
+#[test]
+fn a_sample_ends_before_an_execution_that_it_cannot_pay() {
+    const FULL: u64 = 900_000;
+    for (packed, held) in [(700_000, true), (850_000, false)] {
+        let (mut budget, mut region, mut run) = (LossBudget::new(PART), Packing::new(1, 4), 0);
+        for _ in 0..1000 {
+            let next = region.next(&mut budget, run, Some(0));
+            let (time, cut_after) = match next {
+                Next::Full | Next::Ask => (FULL, None),
+                Next::Sample(_, most) | Next::Held(_, most) if packed <= most => (packed, None),
+                Next::Sample(_, most) | Next::Held(_, most) => (most + FULL, Some(most)),
+            };
+            run += time;
+            let is_changed = !matches!(next, Next::Full);
+            region.ended(next, Ended { time, cut_after, is_odd: false, is_changed }, &mut budget);
+        }
+        assert_eq!((region.held_at().is_some(), region.figures().cut), (held, 0), "{packed}");
+    }
+}
