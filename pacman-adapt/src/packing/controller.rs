@@ -94,6 +94,9 @@ enum State {
 }
 
 /// A sample of a candidate that goes on. All times are nanoseconds.
+///
+/// The allowance is reserved twice. The second one is for what follows a cut, and is given back without one: threads that
+/// have come back in another order wait longer for each other for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sample {
     on: usize,
@@ -176,7 +179,7 @@ impl Packing {
                     return Next::Full;
                 };
                 let Some(late) = armed else { return Next::Ask };
-                if !budget.reserve(sample.allowance + late + OVERHEAD, run) {
+                if !budget.reserve(2 * sample.allowance + late + OVERHEAD, run) {
                     return Next::Full;
                 }
                 self.state = State::Sampling(Sample { late, ..sample });
@@ -188,8 +191,8 @@ impl Packing {
             {
                 Next::Sample(on, left)
             }
-            State::Sampling(Sample { left, late, .. }) => {
-                budget.give_back(left + late);
+            State::Sampling(Sample { left, late, allowance, .. }) => {
+                budget.give_back(left + late + allowance);
                 self.state = State::Searching;
                 Next::Full
             }
@@ -211,12 +214,13 @@ impl Packing {
         let one = &self.candidates[on];
         let executions = (SAMPLE / usual).clamp(EXECUTIONS.0, EXECUTIONS.1);
         let whole = executions * (usual + usual / 8) + MOVE;
-        // Half of the rest stays for others. After a sample that was too short the next one teaches something only if it
-        // may take longer.
-        let allowance = whole.min(left.saturating_sub(OVERHEAD) / 2);
+        // Half of the rest stays for others, and the allowance is reserved twice. A sample that is cut before a better configuration would end teaches nothing.
+        // After one that was too short the next one has to be longer.
+        let allowance = whole.min(left.saturating_sub(OVERHEAD) / 4);
         let is_whole = allowance == whole;
         let sample = Sample { on, is_whole, allowance, executions, left: allowance, late: 0 };
-        (is_whole || allowance >= 2 * one.at_least.max(SHORT)).then_some(sample)
+        let least = (usual * BETTER / 100).max(2 * one.at_least);
+        (is_whole || allowance >= least).then_some(sample)
     }
 
     /// The execution that ran as `ran` says has ended. Returns whether the watchers should stay awake for another.
@@ -271,14 +275,14 @@ impl Packing {
             one.times.enter(ended.time);
         }
         // A further one that would be cut loses time and teaches nothing.
-        let is_too_short = !is_whole && (is_cut || executions > 0 && left < ended.time);
+        let is_too_short = !is_whole && !is_cut && executions > 0 && left < ended.time;
         if executions > 0 && left > 0 && !ended.is_odd && !is_cut && !is_too_short {
             self.state = State::Sampling(Sample { executions, left, late, ..sample });
             return true;
         }
-        budget.give_back(if is_cut { late } else { left + late });
+        budget.give_back(if is_cut { late } else { left + late + allowance });
         self.figures.cut += u64::from(is_cut);
-        one.is_worse |= is_cut && left >= usual;
+        one.is_worse |= is_cut && left * 100 >= usual * BETTER;
         if is_too_short {
             one.at_least = one.at_least.max(allowance);
         } else if !ended.is_odd {

@@ -9,7 +9,7 @@
 //! Rows of contended regions compare the mean times of the program's two regions, which the reports of all ways have.
 //!
 //! Rows of barriers have a program with a spinning barrier of its own. They compare the time that it prints with that of
-//! an observed run: the difference is what samples lose.
+//! a run without samples: the difference is what samples lose.
 
 mod busy;
 mod contended;

@@ -254,30 +254,46 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// Gives all packed members their masks back, each on a context of its own where there are enough.
+    /// Gives all packed members their masks back, spread over the contexts.
     /// `is_there` says whether a thread may be touched.
     pub fn restore(self, is_there: impl Fn(pid_t) -> bool) {
         let (packed, wide) = (self.packed(), self.wide());
-        let mut taken: Mask = [0; WORDS];
-        for number in 0..MEMBERS {
-            let (thread, from) = self.member(number);
-            if thread == 0 || !is_there(thread) {
-                continue;
+        let mut members = [(0, 0); MEMBERS];
+        let mut count = 0;
+        for (thread, from) in (0..MEMBERS).map(|number| self.member(number)) {
+            // Members of a larger team before have not been packed.
+            if thread != 0 && is_there(thread) && affinity::of(thread) == Some(packed) {
+                members[count] = (thread, from);
+                count += 1;
             }
-            let cpu = free(&wide, &taken, from);
-            if let Some(cpu) = cpu {
-                let bit = affinity::single(cpu);
-                taken.iter_mut().zip(bit).for_each(|(taken, bit)| *taken |= bit);
-            }
-            affinity::widen(thread, &packed, &wide, cpu.unwrap_or(from));
         }
+        let members = &mut members[..count];
+        spread(members, &wide);
+        members.iter().for_each(|&(thread, cpu)| affinity::widen(thread, &packed, &wide, cpu));
     }
 }
 
-/// A context of `wide` that is not taken, `from` if possible; `None` if all are taken.
-fn free(wide: &Mask, taken: &Mask, from: u32) -> Option<u32> {
-    let is_free = |cpu: &u32| affinity::has(wide, *cpu) && !affinity::has(taken, *cpu);
-    Some(from).filter(is_free).or_else(|| affinity::contexts(wide).find(is_free))
+/// Gives each member a context of `wide`: the one that it came from, unless that has its share of them. No context has
+/// two members more than another.
+///
+/// Threads that wait for each other in a loop take twice as long where three share a context, and the kernel may leave
+/// them there for a tenth of a second.
+fn spread(members: &mut [(pid_t, u32)], wide: &Mask) {
+    let mut on = [0u16; WORDS * 64];
+    let share = (members.len() / affinity::contexts(wide).count().max(1)).max(1);
+    let mut stays = [false; MEMBERS];
+    for (stays, &mut (_, cpu)) in stays.iter_mut().zip(members.iter_mut()) {
+        *stays = affinity::has(wide, cpu) && usize::from(on[cpu as usize]) < share;
+        if *stays {
+            on[cpu as usize] += 1;
+        }
+    }
+    for (_, (_, cpu)) in stays.iter().zip(members).filter(|(stays, _)| !**stays) {
+        let least = affinity::contexts(wide).min_by_key(|&it| (on[it as usize], it != *cpu));
+        let Some(least) = least else { return };
+        *cpu = least;
+        on[least as usize] += 1;
+    }
 }
 
 #[cfg(test)]
@@ -327,12 +343,29 @@ mod tests {
     }
 
     #[test]
-    fn members_get_contexts_of_their_own() {
-        let wide = [0b1011; 1].into_iter().chain([0; WORDS - 1]).collect::<Vec<_>>();
-        let wide: Mask = wide.try_into().expect("a mask");
-        let taken = affinity::single(1);
-        assert_eq!(free(&wide, &taken, 3), Some(3));
-        assert_eq!(free(&wide, &taken, 1), Some(0), "another thread is there");
-        assert_eq!(free(&wide, &wide, 1), None);
+    fn members_are_spread_and_stay_where_they_may() {
+        let mut wide: Mask = [0; WORDS];
+        (wide[0], wide[1]) = (0b1011, 1);
+        let spread = |from: &[u32]| {
+            let mut members: Vec<(pid_t, u32)> = from.iter().map(|&cpu| (7, cpu)).collect();
+            super::spread(&mut members, &wide);
+            members.into_iter().map(|(_, cpu)| cpu).collect::<Vec<_>>()
+        };
+        assert_eq!(spread(&[3, 0]), [3, 0]);
+        assert_eq!(spread(&[1, 1, 0]), [1, 3, 0], "two came from the same one");
+        assert_eq!(spread(&[2, 99]), [0, 1], "they may not go back");
+        assert_eq!(spread(&[0, 0, 64, 64, 64, 3, 1, 1]), [0, 0, 64, 64, 3, 3, 1, 1]);
+        assert_eq!(spread(&[0, 0, 0, 0, 0, 0]), [0, 1, 3, 64, 0, 1]);
+        assert_eq!(spread(&[0, 0, 3, 3, 64, 1]), [0, 0, 3, 3, 64, 1], "two more than contexts");
+        let all: Vec<u32> = (0..4 * MEMBERS as u32).map(|at| at * at % 5).collect();
+        for count in 0..MEMBERS {
+            let cpus = spread(&all[..count]);
+            let on =
+                affinity::contexts(&wide).map(|it| cpus.iter().filter(|cpu| **cpu == it).count());
+            let on: Vec<usize> = on.collect();
+            let (least, most) = (on.iter().min(), on.iter().max());
+            assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 1), "{on:?}");
+            assert_eq!(on.iter().sum::<usize>(), count);
+        }
     }
 }
