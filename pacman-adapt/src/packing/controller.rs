@@ -170,8 +170,8 @@ impl Packing {
     }
 
     /// How the next execution runs. `budget` is that of all regions; the run has taken `run` so far. A sample's
-    /// allowance is reserved when it begins, and with it the time by which the watchers are late. That time is known
-    /// once they are `armed`; before that no sample begins.
+    /// allowance is reserved when it begins, twice, and with it the time by which the watchers are late. That time is
+    /// known once they are `armed`; before that no sample begins.
     pub fn next(&mut self, budget: &mut LossBudget, run: u64, armed: Option<u64>) -> Next {
         match self.state {
             State::Searching => {
@@ -214,8 +214,8 @@ impl Packing {
         let one = &self.candidates[on];
         let executions = (SAMPLE / usual).clamp(EXECUTIONS.0, EXECUTIONS.1);
         let whole = executions * (usual + usual / 8) + MOVE;
-        // Half of the rest stays for others, and the allowance is reserved twice. A sample that is cut before a better configuration would end teaches nothing.
-        // After one that was too short the next one has to be longer.
+        // Half of the rest stays for others, and the allowance is reserved twice. A sample that is cut before a better
+        // configuration would end teaches nothing. After one that was too short the next one has to be longer.
         let allowance = whole.min(left.saturating_sub(OVERHEAD) / 4);
         let is_whole = allowance == whole;
         let sample = Sample { on, is_whole, allowance, executions, left: allowance, late: 0 };
