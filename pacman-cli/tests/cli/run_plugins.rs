@@ -286,9 +286,13 @@ fn a_decision_for_a_plugin_is_not_for_the_next_one_at_its_address() {
     let Some(parts) = plugins.add_source("parts.so", PARTS, text) else { return };
     let all = [format!("{slow}:400"), format!("{parts}:3")];
     let alone = plugins.alone(2, &all);
-    let ran = plugins.run(&["--adapt", "--narrow", "--no-memory"], 2, &all, None);
-    assert_eq!(ran.output, alone);
-    assert_eq!(ran.reused, 1, "the second plugin has another address");
+    // The kernel gives the second plugin the first one's place, unless something else was mapped there meanwhile.
+    let is_reused = (0..10).any(|_| {
+        let ran = plugins.run(&["--adapt", "--narrow", "--no-memory"], 2, &all, None);
+        assert_eq!(ran.output, alone);
+        ran.reused == 1
+    });
+    assert!(is_reused, "the second plugin always has another address");
 }
 
 /// The runtime comes and goes with the plugin. Alone, GCC's leaves threads behind that crash the program, so it

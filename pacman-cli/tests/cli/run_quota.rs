@@ -98,6 +98,9 @@ fn findings(group: &QuotaGroup, scratch: &Scratch, program: &Path) -> Vec<Value>
     command.arg(&report).arg("--").arg(program);
     // Other work may keep both threads on one processor, where they use up half as much.
     command.env("OMP_PROC_BIND", "true").env("OMP_PLACES", "threads");
+    // By default libgomp counts rounds. On a fast processor they end before the quota does, and a thread that sleeps has
+    // used nothing up.
+    command.env("OMP_WAIT_POLICY", "active");
     let answer = group.inside(&command).output().expect("it runs");
     assert!(answer.status.success(), "{}", text(&answer.stderr));
     let report: Value = serde_json::from_slice(&fs::read(&report).expect("a report")).unwrap();
