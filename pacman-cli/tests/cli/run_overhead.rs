@@ -123,9 +123,9 @@ fn the_time_of_a_short_region_has_no_readings_of_the_processor_clock() {
             let more = shortest(&[&all[..], &["--waits"]].concat()) - shortest(&all);
             let reading = reading();
             eprintln!("{compiler}: {more} s more in an execution, a reading takes {reading}");
-            // The two calls of locks take half of it where nothing is optimised; with the readings it is five
-            // of them.
-            more < 3.0 * reading
+            // Where nothing is optimised, the two calls of locks take as long as one reading where a system call takes
+            // 0.5 us, and as 3.8 where it takes 0.17 us. With the readings it is four more.
+            more < 4.0 * reading
         });
         assert!(is_within, "{compiler}: four executions are longer");
     }
