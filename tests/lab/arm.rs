@@ -94,27 +94,24 @@ fn machines() -> &'static [Machine] {
 impl Machine {
     fn boot(&self) -> Vec<Said> {
         let jobs: Vec<&str> = self.jobs.iter().map(String::as_str).collect();
-        // Programs are built here as well, which a machine by time has to wait for.
-        boots::on_the_host(self.options, || {
-            boots::answers(&jobs, |script| {
-                let mut programs = vec![probes::compiled_by(lab::ARM_GCC, "arm")];
-                let wants = |program: &str| script.contains(&format!("/t/{program} "));
-                programs.extend(wants("lab-guest").then(lab::arm_guest));
-                if wants("pacman-pmu") {
-                    programs.extend(lab::arm_command_and_libraries());
-                }
-                let wants_program = |program: &&str| match *program {
-                    // The guest program starts it.
-                    "arm-teams" => script.contains("lab-guest faulty-commands"),
-                    program => wants(program),
-                };
-                let all = ["arm-regions", "arm-turns", "lab-regions", "lab-slots", "arm-teams"];
-                for program in all.into_iter().filter(wants_program) {
-                    programs.push(arm_command::program(program));
-                }
-                let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
-                lab::arm_shell(&[self.options, &LIMIT].concat(), script, &programs)
-            })
+        boots::answers(&jobs, |script| {
+            let mut programs = vec![probes::compiled_by(lab::ARM_GCC, "arm")];
+            let wants = |program: &str| script.contains(&format!("/t/{program} "));
+            programs.extend(wants("lab-guest").then(lab::arm_guest));
+            if wants("pacman-pmu") {
+                programs.extend(lab::arm_command_and_libraries());
+            }
+            let wants_program = |program: &&str| match *program {
+                // The guest program starts it.
+                "arm-teams" => script.contains("lab-guest faulty-commands"),
+                program => wants(program),
+            };
+            let all = ["arm-regions", "arm-turns", "lab-regions", "lab-slots", "arm-teams"];
+            for program in all.into_iter().filter(wants_program) {
+                programs.push(arm_command::program(program));
+            }
+            let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
+            lab::arm_shell(&[self.options, &LIMIT].concat(), script, &programs)
         })
     }
 }

@@ -230,27 +230,19 @@ fn started(options: &[&str], script: &str, programs: &[&Path]) -> Output {
 }
 
 /// Boots a machine and runs each line.
-fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
-    on_the_host(options, || {
-        answers(lines, |script| {
-            let programs = programs(script);
-            let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
-            started(&[options, &LIMIT].concat(), script, &programs)
-        })
-    })
-}
-
-/// Boots beside other machines, or alone on the host.
 ///
-/// A machine with `--time` is alone, because its programs measure time, which a neighbour takes from it unevenly: an
-/// adapting run kept all contexts where it is packed alone. So is the hybrid one: beside another guest one of its
-/// threads once took two million instructions more than its loops, for a reason that is not known.
-pub(crate) fn on_the_host<T>(options: Options, boot: impl FnOnce() -> T) -> T {
+/// The hybrid machine is alone on the host. Beside another guest one of its threads once took two
+/// million instructions more than its loops, for a reason that is not known.
+fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
     static OTHERS: RwLock<()> = RwLock::new(());
-    let is_alone = options == ALDER_LAKE || options.contains(&"--time");
+    let is_alone = options == ALDER_LAKE;
     let _alone = is_alone.then(|| OTHERS.write().unwrap_or_else(PoisonError::into_inner));
     let _beside = (!is_alone).then(|| OTHERS.read().unwrap_or_else(PoisonError::into_inner));
-    boot()
+    answers(lines, |script| {
+        let programs = programs(script);
+        let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
+        started(&[options, &LIMIT].concat(), script, &programs)
+    })
 }
 
 /// The programs that a script names.

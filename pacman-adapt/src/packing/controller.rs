@@ -95,8 +95,8 @@ enum State {
 
 /// A sample of a candidate that goes on. All times are nanoseconds.
 ///
-/// The allowance is reserved twice. The second one is for what follows a cut, and is given back without one: threads that
-/// have come back in another order wait longer for each other for a while.
+/// The allowance is reserved twice. The second one is given back unless the sample is cut: threads that come back to other
+/// contexts may wait longer for each other for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sample {
     on: usize,

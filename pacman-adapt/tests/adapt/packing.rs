@@ -154,24 +154,28 @@ fn a_program_that_does_not_change_loses_no_more_than_its_samples() {
     assert!(gained > 500, "only {gained} programs gained");
 }
 
-/// The budget of the first milliseconds pays for one execution, and a sample has two.
+/// The budget of the first milliseconds pays for one execution, and a sample has two or more.
 #[test]
 fn a_sample_ends_before_an_execution_that_it_cannot_pay() {
-    const FULL: u64 = 900_000;
-    // The second one is no better, so its only sample is cut.
-    for (packed, held, cuts) in [(700_000, true, 0), (850_000, false, 1)] {
-        let (mut budget, mut region, mut run) = (LossBudget::new(PART), Packing::new(1, 4), 0);
-        for _ in 0..1000 {
-            let next = region.next(&mut budget, run, Some(0));
-            let (time, cut_after) = match next {
-                Next::Full | Next::Ask => (FULL, None),
-                Next::Sample(_, most) | Next::Held(_, most) if packed <= most => (packed, None),
-                Next::Sample(_, most) | Next::Held(_, most) => (most + FULL, Some(most)),
-            };
-            run += time;
-            let is_changed = !matches!(next, Next::Full);
-            region.ended(next, Ended { time, cut_after, is_odd: false, is_changed }, &mut budget);
+    for full in [30_000, 100_000, 300_000, 900_000, 1_800_000, 4_000_000, 16_000_000] {
+        // The second one is no better, so its samples are cut. It is tried again when the region has run for long.
+        for (percent, held, most) in [(70, true, 0), (25, true, 0), (95, false, 4)] {
+            let packed = full * percent / 100;
+            let (mut budget, mut region, mut run) = (LossBudget::new(PART), Packing::new(1, 4), 0);
+            while run < 1_000_000_000 + 2_000 * full {
+                let next = region.next(&mut budget, run, Some(0));
+                let (time, cut_after) = match next {
+                    Next::Full | Next::Ask => (full, None),
+                    Next::Sample(_, most) | Next::Held(_, most) if packed <= most => (packed, None),
+                    Next::Sample(_, most) | Next::Held(_, most) => (most + full, Some(most)),
+                };
+                run += time;
+                let is_changed = !matches!(next, Next::Full);
+                let ended = Ended { time, cut_after, is_odd: false, is_changed };
+                region.ended(next, ended, &mut budget);
+            }
+            let (found, cut) = (region.held_at().is_some(), region.figures().cut);
+            assert!(found == held && cut <= most, "{percent} % of {full}: {found}, {cut} cuts");
         }
-        assert_eq!((region.held_at().is_some(), region.figures().cut), (held, cuts), "{packed}");
     }
 }

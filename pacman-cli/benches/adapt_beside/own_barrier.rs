@@ -1,12 +1,14 @@
 //! A program whose threads wait at a spinning barrier of its own, alone, adapted without samples, and adapted: a packed
 //! sample stands still there. What the last one takes more than the one without samples is the samples' loss.
 //!
-//! Where the kernel first puts four threads on two processors decides whether a round takes 4 or 8 ms, for dozens of
-//! rounds. It depends on microseconds of the program's start. So the two runs that are compared start alike.
+//! With four threads on two processors a round takes 4 ms, or 8 ms while three are on one of them. How often a run begins
+//! so differs between ways to start it. So the two runs that are compared have the same command, library and watchers.
 
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
+
+use serde_json::Value;
 
 use crate::{Options, Way, command_run, load, median, of_user};
 
@@ -22,8 +24,15 @@ enum Run {
     Adapted,
 }
 
-/// What the runtimes do by default. Threads that the user binds, or says that nobody binds, are never packed.
+/// The runtimes' default. The library packs nothing where the variable is set, to any value.
 const UNBOUND: (&str, &str) = ("OMP_PROC_BIND", "false");
+
+/// The packed executions of a report.
+fn packed(report: &Path) -> io::Result<u64> {
+    let report: Value = serde_json::from_slice(&std::fs::read(report)?)?;
+    let regions = report["processes"][0]["regions"].as_array().into_iter().flatten();
+    Ok(regions.filter_map(|region| region["adaptation"]["reduced"].as_u64()).sum())
+}
 
 /// Runs each way by turns, and prints a row. `each` is the rounds of an execution, of which a second has many also where
 /// a round takes a time slice of every thread. Whether the median of the ratios is within the bound.
@@ -49,6 +58,9 @@ pub(crate) fn row(
         };
         command.args([executions, each].map(|number| number.to_string()));
         let output = command.stderr(Stdio::null()).output()?;
+        if matches!(how, Run::Unsampled) && packed(&report)? > 0 {
+            return Err(io::Error::other(format!("{name}: a run without samples has some")));
+        }
         let printed = String::from_utf8_lossy(&output.stdout);
         let seconds = printed.lines().next().and_then(|line| line.trim().parse().ok());
         seconds.ok_or_else(|| io::Error::other(format!("{name}: {}", output.status)))

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pacman_suite::skipped;
 use serde_json::Value;
 
 use super::rows::{rows, waits};
@@ -104,9 +105,16 @@ fn reading() -> f64 {
     (0..200).map(batch).fold(f64::INFINITY, f64::min)
 }
 
-/// Each part of a thread reads the processor clock twice, by system calls of 0.35 to 0.7 µs in a virtual machine.
+/// Each part of a thread reads the processor clock twice, by system calls of 0.35 to 0.7 µs in many virtual machines. Where
+/// they take less, the calls of locks, which nothing optimises here, take as long: up to 1.2 µs under clang.
 #[test]
 fn the_time_of_a_short_region_has_no_readings_of_the_processor_clock() {
+    const LEAST: f64 = 0.35e-6;
+    let fast = reading();
+    if fast < LEAST {
+        skipped(format!("a reading of the clock takes {:.2} us: too little to show", 1e6 * fast));
+        return;
+    }
     for compiler in ["gcc", "clang"] {
         let scratch = Scratch::new();
         let flags = ["-g", "-O1", "-fopenmp"];
@@ -123,9 +131,9 @@ fn the_time_of_a_short_region_has_no_readings_of_the_processor_clock() {
             let more = shortest(&[&all[..], &["--waits"]].concat()) - shortest(&all);
             let reading = reading();
             eprintln!("{compiler}: {more} s more in an execution, a reading takes {reading}");
-            // Where nothing is optimised, the two calls of locks take as long as one reading where a system call takes
-            // 0.5 us, and as 3.8 where it takes 0.17 us. With the readings it is four more.
-            more < 4.0 * reading
+            // The two calls of locks take half of it where nothing is optimised; with the readings it is five
+            // of them.
+            more < 3.0 * reading
         });
         assert!(is_within, "{compiler}: four executions are longer");
     }

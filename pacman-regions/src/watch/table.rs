@@ -261,7 +261,7 @@ impl<'a> Slot<'a> {
         let mut members = [(0, 0); MEMBERS];
         let mut count = 0;
         for (thread, from) in (0..MEMBERS).map(|number| self.member(number)) {
-            // Members of a larger team before have not been packed.
+            // Members of an earlier, larger team are not packed.
             if thread != 0 && is_there(thread) && affinity::of(thread) == Some(packed) {
                 members[count] = (thread, from);
                 count += 1;
@@ -273,7 +273,7 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// Gives each member a context of `wide`: the one that it came from, unless that has its share of them. No context has
+/// Gives each member a context of `wide`: the one that it came from, unless others have taken its share. No context gets
 /// two members more than another.
 ///
 /// Threads that wait for each other in a loop take twice as long where three share a context, and the kernel may leave
