@@ -54,11 +54,16 @@ fn text_and_json_say_the_same() {
     let verdict = diagnosis["text"].as_str().unwrap();
     assert!(said.ends_with(&format!("\n\n{verdict}\n")), "{said}");
     let unbroken = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let without_figures = |text: &str| text.replace(|one: char| one.is_ascii_digit(), "");
     for finding in diagnosis["findings"].as_array().unwrap() {
-        // How many files are open differs from run to run under a test runner.
-        if finding["subject"] != "descriptors" {
-            let words = finding["text"].as_str().unwrap();
-            assert!(unbroken.contains(words), "{words:?} in\n{said}");
-        }
+        let words = finding["text"].as_str().unwrap();
+        // Each run counts its open files and measures the costs of a read anew.
+        let told = match finding["subject"].as_str().unwrap() {
+            "descriptors" | "virtual-machine" => {
+                without_figures(&unbroken).contains(&without_figures(words))
+            }
+            _ => unbroken.contains(words),
+        };
+        assert!(told, "{words:?} in\n{said}");
     }
 }
