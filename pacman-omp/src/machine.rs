@@ -1,7 +1,23 @@
 //! The machine that the program's threads run on.
 
+use std::env;
+
 use pacman_core::{Result, Topology};
 use try_lock::TryLock;
+
+/// Variables by which users bind threads.
+const BINDING: [&str; 4] = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
+
+/// The variable by which the user binds threads, if one does.
+///
+/// `OMP_PROC_BIND=false` switches all binding off (OpenMP 5.2), whatever the others say.
+pub(crate) fn bound_by() -> Option<&'static str> {
+    let is_off = |value: &str| value.trim().eq_ignore_ascii_case("false");
+    match env::var(BINDING[0]) {
+        Ok(value) if is_off(&value) => None,
+        _ => BINDING.into_iter().find(|name| env::var_os(name).is_some()),
+    }
+}
 
 /// The answer of [`topology`]: the kernel has five files for each context.
 static TOPOLOGY: TryLock<Option<Topology>> = TryLock::new(None);

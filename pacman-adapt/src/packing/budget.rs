@@ -9,20 +9,23 @@ const FREE: u64 = 2_000_000;
 /// samples never exceeds the budget, however long the program's executions take.
 #[derive(Clone, Copy, Debug)]
 pub struct LossBudget {
+    /// What it has at the start of the run.
+    free: u64,
     /// Millionths of the run.
     millionths: u64,
     spent: u64,
 }
 
 impl LossBudget {
-    /// A budget of `part` of the run so far, and 2 ms.
+    /// A budget of `part` of the run so far, and 2 ms; nothing where `part` is 0.
     pub fn new(part: f64) -> LossBudget {
-        LossBudget { millionths: (part.clamp(0.0, 1.0) * 1e6) as u64, spent: 0 }
+        let millionths = (part.clamp(0.0, 1.0) * 1e6) as u64;
+        LossBudget { free: if part > 0.0 { FREE } else { 0 }, millionths, spent: 0 }
     }
 
     /// The most that samples may lose in a run that has taken `run`.
     pub fn limit(&self, run: u64) -> u64 {
-        FREE + (u128::from(run) * u128::from(self.millionths) / 1_000_000) as u64
+        self.free + (u128::from(run) * u128::from(self.millionths) / 1_000_000) as u64
     }
 
     /// The rest, in a run that has taken `run`.
@@ -68,5 +71,11 @@ mod tests {
         assert_eq!((budget.left(100_000_000), budget.spent()), (0, 3_000_000));
         budget.give_back(400_000);
         assert_eq!(budget.left(100_000_000), 400_000);
+    }
+
+    #[test]
+    fn without_a_part_there_is_nothing_to_spend() {
+        let mut budget = LossBudget::new(0.0);
+        assert!(!budget.reserve(1, u64::MAX));
     }
 }

@@ -182,7 +182,7 @@ fn print(options: &Options) -> io::Result<bool> {
                 contended::row(cell.name, ways, options, &program, scratch.path())?
             }
             Surroundings::Barrier(ways, each) => {
-                own_barrier::row(cell.name, (ways, each), options, &program, scratch.path())?
+                own_barrier::row(cell.name, (ways, each), options, &program)?
             }
             _ => row(cell, options, &program, group.as_ref())?,
         };

@@ -1,97 +1,67 @@
-//! A program whose threads wait at a spinning barrier of its own, alone, adapted without samples, and adapted: a packed
-//! sample stands still there. What the last one takes more than the one without samples is the samples' loss.
-//!
-//! With four threads on two processors a round takes 4 ms, or 8 ms while three are on one of them. How often a run begins
-//! so differs between ways to start it. So the two runs that are compared have the same command, library and watchers.
+//! A program whose threads wait at a spinning barrier of its own, alone and adapted: a packed sample stands still there.
 
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
-use serde_json::Value;
-
 use crate::{Options, Way, command_run, load, median, of_user};
 
-/// The most that samples lose: a part of a run without them, and seconds.
+/// The most that adaptation loses: a part of a run alone, and seconds.
 const BOUND: (f64, f64) = (0.01, 0.002);
 /// The least seconds of a run alone.
 const LEAST: f64 = 1.0;
-/// A way to run the program.
-#[derive(Clone, Copy)]
-enum Run {
-    Alone,
-    Unsampled,
-    Adapted,
+
+/// The limits of the middle 95 % of medians of such samples: order statistics, by the normal form of the binomial.
+fn interval(values: &[f64]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (half, spread) = (sorted.len() as f64 / 2.0, 0.98 * (sorted.len() as f64).sqrt());
+    let last = sorted.len() - 1;
+    let at = |rank: f64| sorted[(rank.max(0.0) as usize).min(last)];
+    (at((half - spread).floor()), at((half + spread).ceil()))
 }
 
-/// The runtimes' default. The library packs nothing where the variable is set, to any value.
-const UNBOUND: (&str, &str) = ("OMP_PROC_BIND", "false");
-
-/// The packed executions of a report.
-fn packed(report: &Path) -> io::Result<u64> {
-    let report: Value = serde_json::from_slice(&std::fs::read(report)?)?;
-    let regions = report["processes"][0]["regions"].as_array().into_iter().flatten();
-    Ok(regions.filter_map(|region| region["adaptation"]["reduced"].as_u64()).sum())
-}
-
-/// Runs each way by turns, and prints a row. `each` is the rounds of an execution, of which a second has many also where
+/// Runs both ways by turns, and prints a row. `each` is the rounds of an execution, of which a second has many also where
 /// a round takes a time slice of every thread. Whether the median of the ratios is within the bound.
 pub(crate) fn row(
     name: &str,
     (ways, each): (&[Way; 2], u32),
     options: &Options,
     program: &Path,
-    scratch: &Path,
 ) -> io::Result<bool> {
-    let report = scratch.join("own_barrier.json");
-    let seconds = |how: Run, executions: u32| -> io::Result<f64> {
-        let mut command = match how {
-            Run::Alone => of_user(ways[0], program),
-            Run::Unsampled | Run::Adapted => {
-                let mut command = command_run(ways[1], options)?;
-                if matches!(how, Run::Unsampled) {
-                    command.env(UNBOUND.0, UNBOUND.1);
-                }
-                command.arg("-o").arg(&report).arg("--").arg(program);
-                command
-            }
-        };
+    let seconds = |way: Way, executions: u32| -> io::Result<f64> {
+        let mut command = of_user(way, program);
+        if way.is_adapted {
+            command = command_run(way, options)?;
+            command.arg("--").arg(program);
+        }
         command.args([executions, each].map(|number| number.to_string()));
         let output = command.stderr(Stdio::null()).output()?;
-        if matches!(how, Run::Unsampled) && packed(&report)? > 0 {
-            return Err(io::Error::other(format!("{name}: a run without samples has some")));
-        }
         let printed = String::from_utf8_lossy(&output.stdout);
         let seconds = printed.lines().next().and_then(|line| line.trim().parse().ok());
         seconds.ok_or_else(|| io::Error::other(format!("{name}: {}", output.status)))
     };
     let mut executions = 2;
-    while seconds(Run::Alone, executions)? < LEAST {
+    while seconds(ways[0], executions)? < LEAST {
         executions *= 2;
     }
-    let [mut alone, mut unsampled, mut adapted, mut beyond] = [const { Vec::new() }; 4];
-    let all = [Run::Alone, Run::Unsampled, Run::Adapted];
+    let mut took = [Vec::new(), Vec::new()];
     for round in 0..options.rounds as usize {
-        let mut took = [0.0; 3];
-        for turn in 0..all.len() {
-            let at = (turn + round) % all.len();
-            took[at] = seconds(all[at], executions)?;
+        for turn in 0..ways.len() {
+            let at = (turn + round) % ways.len();
+            took[at].push(seconds(ways[at], executions)?);
         }
-        alone.push(took[0]);
-        unsampled.push(took[1]);
-        adapted.push(took[2]);
-        beyond.push((took[2] - BOUND.1) / took[1]);
     }
-    let ratio = median(&beyond);
+    let [alone, adapted] = took;
+    let pairs = alone.iter().zip(&adapted);
+    let ratios: Vec<f64> = pairs.map(|(alone, adapted)| (adapted - BOUND.1) / alone).collect();
+    let (ratio, (least, most)) = (median(&ratios), interval(&ratios));
     let is_within = ratio <= 1.0 + BOUND.0;
     println!(
-        "{name:<18} load {:>5}  alone {:.3} s  without samples {:.3} s ({:.3} to {:.3})  adapted {:.3} s  \
-         (adapted - 2 ms)/without {ratio:.3}, bound {}{}",
+        "{name:<18} load {:>5}  alone {:.3} s  adapted {:.3} s  (adapted - 2 ms)/alone {ratio:.3} (95 %: {least:.3} to \
+         {most:.3}), bound {}{}",
         load()?,
         median(&alone),
-        median(&unsampled),
-        unsampled.iter().copied().fold(f64::INFINITY, f64::min),
-        unsampled.iter().copied().fold(0.0, f64::max),
         median(&adapted),
         1.0 + BOUND.0,
         if is_within { "" } else { " MISSED" }

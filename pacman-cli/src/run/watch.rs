@@ -1,7 +1,7 @@
 //! The watchers of this run's samples: a thread of this command, and a process of its own.
 //!
-//! Each of them alone cuts a sample short. The second one has a session of its own, so that what stops or ends this
-//! command's job leaves it. It ends with this command.
+//! Each of them alone cuts a sample short. The second one has a process group of its own, so that what stops or ends
+//! this command's job leaves it. It ends with this command.
 
 use std::io;
 use std::sync::Arc;
@@ -64,9 +64,12 @@ fn second(table: Table<'_>) -> io::Result<libc::pid_t> {
     let (parent, child) = unsafe { (libc::getpid(), libc::fork()) };
     match child {
         0 => {
-            // SAFETY: a session of its own. The streams and locks stay with the command alone.
+            // Not a session of its own: Linux schedules each session as a group of equal weight (`CONFIG_SCHED_AUTOGROUP`).
+            // The few milliseconds of this process would weigh as much as the whole program when its threads start,
+            // and the kernel would put three of four threads on the other one of two contexts.
+            // SAFETY: a process group of its own. The streams and locks stay with the command alone.
             unsafe {
-                libc::setsid();
+                libc::setpgid(0, 0);
                 libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
             }
             // SAFETY: it only returns a number: another one when the command has ended.
@@ -110,6 +113,10 @@ mod tests {
         while !table.is_watched(since_boot(), 4 * ALIVE) {
             thread::yield_now();
         }
+        // SAFETY: these only return numbers.
+        let (group, its, session) =
+            unsafe { (libc::getpgid(second), libc::getsid(second), libc::getsid(0)) };
+        assert_eq!((group, its), (second, session), "it is scheduled with this one");
         drop(watch);
         // SAFETY: signal 0 is none.
         assert_eq!(unsafe { libc::kill(second, 0) }, -1, "it has ended");

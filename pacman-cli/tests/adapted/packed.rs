@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pacman_suite::skipped;
+use serde_json::Value;
 
 use super::scratch::Scratch;
 use super::{alone, pacman_pmu, text};
@@ -361,28 +362,56 @@ fn a_thread_that_asks_for_processors_or_starts_a_thread_has_its_own_mask() {
     });
 }
 
+/// Runs a program whose teams have three threads, packed, with `binding` set. Returns its region's adaptation and notes.
+fn three_threads(compiler: &str, binding: Option<&str>) -> Option<(Value, Value)> {
+    let scratch = Scratch::new();
+    let source = "#include <omp.h>\n#include <stdio.h>\nint main(void) { long sum = 0;\n\
+                  for (int i = 0; i < 300; i++)\n#pragma omp parallel num_threads(3) reduction(+:sum)\n\
+                  sum += omp_get_num_threads() * (1 + omp_get_thread_num());\n\
+                  printf(\"%ld\\n\", sum); return 0; }\n";
+    let program = scratch.compile(compiler, &["-O1", "-fopenmp"], source)?;
+    let path = scratch.path("report.json");
+    let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
+    command.arg(&path).args(["--", "env", "PACMAN_OMP_PACK=1x1"]).args(binding).arg(program);
+    let answer = command.output().expect("it runs");
+    assert_eq!(text(&answer.stdout), "5400\n", "{answer:?}");
+    let report = fs::read_to_string(path).expect("a report");
+    let mut report: Value = serde_json::from_str(&report).expect("JSON");
+    let process = &mut report["processes"][0];
+    Some((process["regions"][0]["adaptation"].take(), process["notes"].take()))
+}
+
 /// Programs run with the threads that they have alone, packed or not.
 #[test]
 fn a_packed_team_keeps_its_size() {
     each(|compiler| {
-        let scratch = Scratch::new();
-        let source = "#include <omp.h>\n#include <stdio.h>\nint main(void) { long sum = 0;\n\
-                      for (int i = 0; i < 300; i++)\n#pragma omp parallel num_threads(3) reduction(+:sum)\n\
-                      sum += omp_get_num_threads() * (1 + omp_get_thread_num());\n\
-                      printf(\"%ld\\n\", sum); return 0; }\n";
-        let Some(program) = scratch.compile(compiler, &["-O1", "-fopenmp"], source) else { return };
-        let path = scratch.path("report.json");
-        let mut command = pacman_pmu(&["run", "--adapt", "--no-memory", "-o"]);
-        command.arg(&path).args(["--", "env", "PACMAN_OMP_PACK=1x1"]).arg(program);
-        let answer = command.output().expect("it runs");
-        assert_eq!(text(&answer.stdout), "5400\n", "{answer:?}");
-        let report = fs::read_to_string(path).expect("a report");
-        let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
-        let adaptation = &report["processes"][0]["regions"][0]["adaptation"];
+        let Some((adaptation, _)) = three_threads(compiler, None) else { return };
         if thread::available_parallelism().map_or(1, usize::from) > 1 {
             assert!(adaptation["reduced"].as_u64() > Some(250), "{adaptation}");
             let why = adaptation["why"].as_str().expect("a reason");
             assert!(why.starts_with("packed on 1 of "), "{why}");
+        }
+    });
+}
+
+/// `OMP_PROC_BIND=false` says that the system may move threads.
+#[test]
+fn threads_that_the_user_binds_are_not_packed() {
+    if thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return skipped("threads cannot be packed: one processor is allowed");
+    }
+    let cases = [
+        ("OMP_PROC_BIND=true", true),
+        ("OMP_PLACES=threads", true),
+        ("OMP_PROC_BIND=FALSE", false),
+    ];
+    each(|compiler| {
+        for (binding, is_bound) in cases {
+            let Some((adaptation, notes)) = three_threads(compiler, Some(binding)) else { return };
+            let says_so = notes.to_string().contains("is set, and threads that the user binds");
+            let is_packed = adaptation["reduced"].as_u64() > Some(250);
+            let seen = (says_so, is_packed);
+            assert_eq!(seen, (is_bound, !is_bound), "{binding}: {notes} {adaptation}");
         }
     });
 }

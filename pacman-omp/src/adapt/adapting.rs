@@ -211,10 +211,8 @@ fn prepare() -> Option<Adapting> {
         true => Some(energy::detect().map_err(|error| refuse(error.to_string())).ok()?),
         false => None,
     };
-    let bound = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
-    let free = !bound.iter().any(|name| std::env::var_os(name).is_some());
     let members = match pacman_adapt::has_places(&topology) {
-        _ if !free => Members::Bound,
+        _ if machine::bound_by().is_some() => Members::Bound,
         true => Members::Placed,
         false => Members::Apart,
     };

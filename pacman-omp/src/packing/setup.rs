@@ -38,9 +38,6 @@ pub(crate) struct Forced {
 /// The variable that forces a configuration.
 const FORCED: &str = "PACMAN_OMP_PACK";
 
-/// Variables by which users bind threads.
-const BINDING: [&str; 4] = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
-
 static SETUP: OnceLock<Setup> = OnceLock::new();
 
 /// The facts, once [`prepare`] found that threads may be packed.
@@ -55,7 +52,7 @@ pub(crate) fn prepare() -> Option<PackingSlot> {
         "teams and loops stay as the program has them: fewer threads need --narrow".to_owned(),
     );
     let refuse = |why: &str| notes::note(format!("nothing is adapted: {why}"));
-    if let Some(name) = BINDING.iter().find(|name| std::env::var_os(name).is_some()) {
+    if let Some(name) = machine::bound_by() {
         refuse(&format!("{name} is set, and threads that the user binds stay where they are"));
         return None;
     }
