@@ -33,8 +33,12 @@ const GUARD: usize = 4096;
 /// Bytes above the frames; they keep the alignment of the ABI.
 const RESERVED: usize = 16;
 
-/// A stack that no thread uses.
-static SPARE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+/// Stacks that no thread uses. Threads that start together are in [`isolated`] together, and would each map a stack and
+/// unmap it. Other threads wait for that when their memory is touched first, and a thread that waits loses its
+/// place beside threads that spin.
+struct Spare([AtomicPtr<c_void>; 16]);
+
+static SPARE: Spare = Spare::new();
 
 /// Runs `act` on a stack of the library, in the default floating-point state, with signals blocked and cancellation
 /// disabled. Restores `errno`.
@@ -80,7 +84,7 @@ fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
     };
     let argument = (&raw mut work).cast();
     let signals = Quiet::begin();
-    match taken() {
+    match SPARE.take() {
         Some(stack) => {
             // SAFETY: no other thread uses the stack, and its end is aligned for the ABI. The function
             // returns and does not unwind: an `extern "C"` function aborts instead.
@@ -90,7 +94,7 @@ fn isolate(is_contained: bool, mut work: &mut dyn FnMut()) {
                 pacman_omp_on_stack(end, argument, within);
                 replace_in_use(stack.addr(), 0);
             }
-            give_back(stack);
+            SPARE.give_back(stack);
         }
         // Without address space for a stack, the thread's own may be large enough.
         // SAFETY: as above.
@@ -170,13 +174,35 @@ fn is_on_own_stack() -> bool {
     IN_USE.iter().any(|stack| has(stack.load(Ordering::Relaxed)))
 }
 
-/// The spare stack, or a new one; `None` without address space.
-fn taken() -> Option<*mut c_void> {
-    // ATOMICS: pairs with the release in `give_back`: the thread before has left the stack.
-    let spare = SPARE.swap(null_mut(), Ordering::Acquire);
-    if !spare.is_null() {
-        return Some(spare);
+impl Spare {
+    const fn new() -> Spare {
+        Spare([const { AtomicPtr::new(null_mut()) }; 16])
     }
+
+    /// A spare stack, or a new one; `None` without address space.
+    fn take(&self) -> Option<*mut c_void> {
+        // ATOMICS: pairs with the release in `give_back`: the thread before has left the stack.
+        let mut spare = self.0.iter().map(|place| place.swap(null_mut(), Ordering::Acquire));
+        spare.find(|stack| !stack.is_null()).or_else(mapped)
+    }
+
+    /// Gives back a stack that the thread has left.
+    fn give_back(&self, stack: *mut c_void) {
+        let keep = |place: &AtomicPtr<c_void>| {
+            place.compare_exchange(null_mut(), stack, Ordering::Release, Ordering::Relaxed).is_ok()
+        };
+        if !self.0.iter().any(keep) {
+            // SAFETY: mapped by `mapped`, and no thread uses it.
+            unsafe {
+                client_request([STACK_DEREGISTER, last_word(stack).read(), 0]);
+                libc::munmap(stack, GUARD + SIZE);
+            }
+        }
+    }
+}
+
+/// A new stack; `None` without address space.
+fn mapped() -> Option<*mut c_void> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
     // SAFETY: a new mapping at an address that the kernel chooses. Its lowest page becomes the guard.
     unsafe {
@@ -201,18 +227,6 @@ fn last_word(stack: *mut c_void) -> *mut usize {
 const STACK_REGISTER: usize = 0x1501;
 const STACK_DEREGISTER: usize = 0x1502;
 
-/// Gives back a stack that the thread has left.
-fn give_back(stack: *mut c_void) {
-    let kept = SPARE.compare_exchange(null_mut(), stack, Ordering::Release, Ordering::Relaxed);
-    if kept.is_err() {
-        // SAFETY: mapped by `taken`, and no thread uses it.
-        unsafe {
-            client_request([STACK_DEREGISTER, last_word(stack).read(), 0]);
-            libc::munmap(stack, GUARD + SIZE);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +248,23 @@ mod tests {
         });
         assert!(at.abs_diff((&raw const here).addr()) > SIZE / 2, "another stack");
         assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(77));
+    }
+
+    #[test]
+    fn stacks_of_threads_that_worked_together_are_kept() {
+        let spare = Spare::new();
+        let taken = |count: usize| -> Vec<*mut c_void> {
+            let mut stacks: Vec<_> = (0..count).filter_map(|_| spare.take()).collect();
+            stacks.sort_unstable();
+            stacks
+        };
+        let stacks = taken(spare.0.len());
+        stacks.iter().for_each(|&stack| spare.give_back(stack));
+        assert_eq!(taken(spare.0.len()), stacks, "none is unmapped, and none is new");
+        let more = spare.take().expect("address space");
+        stacks.iter().for_each(|&stack| spare.give_back(stack));
+        spare.give_back(more);
+        assert!(spare.0.iter().all(|place| place.load(Ordering::Relaxed) != more), "one too many");
     }
 
     #[test]
